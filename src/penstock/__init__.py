@@ -1,0 +1,1 @@
+"""Sliding-window stream joins on a fixed budget of memory and processor time."""

@@ -1,0 +1,131 @@
+"""At which age rows find their partners, and how fast a row of each age can still find more."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from penstock.compiled import compiled
+
+
+UNIT, PANE, LENGTH = range(3)  # rows of `facts`
+
+
+class Ages(NamedTuple):
+    """Age curves of all streams, and what is learned of them while running."""
+
+    slopes: Any  # float64[stream, bucket]: the best rate a row of that age can still reach
+    order: Any  # int64[stream, bucket]: buckets by slope, lowest first; between equals the older
+    hits: Any  # float64[stream, bucket]: matches seen at that age; no buckets when nothing is learned
+    rows: Any  # float64[stream]: rows seen
+    facts: Any  # int64[3, stream]: how long a bucket is; the newest row's pane; how long a pane is
+
+
+def slopes_of(matches: Any) -> Any:
+    """Return for each age bucket the fastest rate at which a row of that age can still find matches.
+
+    With `C(k)` the matches found by age `k`, that is `max over j > i of (C(j) - C(i)) / (j - i)`.
+
+    Parameters
+    ----------
+    matches
+        Expected matches while the age is in each bucket.
+
+    References
+    ----------
+    Srivastava, Widom. Memory-limited execution of windowed stream joins. VLDB 2004, section 3.2.1.
+
+    Examples
+    --------
+    Their example 3.3: a row of age 0 is best kept for three steps, `C(3) / 3 = 4 / 3`.
+
+    >>> [round(float(slope), 3) for slope in slopes_of(np.array([1.0, 1.0, 2.0, 1.0]))]
+    [1.333, 1.5, 2.0, 1.0]
+    """
+    slopes = np.zeros(len(matches))
+    _write_slopes(np.asarray(matches, np.float64), slopes)
+    return slopes
+
+
+@compiled
+def _write_slopes(matches: Any, slopes: Any) -> None:
+    for i in range(len(matches)):
+        best, total = -np.inf, 0.0
+        for j in range(i, len(matches)):
+            total += matches[j]
+            best = max(best, total / (j - i + 1))
+        slopes[i] = best
+
+
+@compiled
+def _write_order(slopes: Any, order: Any) -> None:
+    # Reversed, a stable sort puts the older of two equal buckets first.
+    reversed_order = np.argsort(slopes[::-1], kind="mergesort")
+    for i in range(len(order)):
+        order[i] = len(order) - 1 - reversed_order[i]
+
+
+@compiled
+def bucket_of(ages: Ages, stream: int, age: int) -> int:
+    """Return the age bucket; the last one is for rows older than the curve."""
+    return max(0, min(age // ages.facts[UNIT, stream], ages.slopes.shape[1] - 1))
+
+
+@compiled
+def relearn(ages: Ages, stream: int) -> None:
+    """Make the slopes of what has been seen, and let what was seen before count half."""
+    buckets = ages.hits.shape[1] - 1
+    if ages.rows[stream] > 0:
+        slopes = ages.slopes[stream]
+        _write_slopes(ages.hits[stream, :buckets] / ages.rows[stream], slopes[:buckets])
+        for bucket in range(buckets):
+            slopes[bucket] /= ages.facts[UNIT, stream]
+        slopes[buckets] = 0.0
+        _write_order(slopes, ages.order[stream])
+    ages.rows[stream] *= 0.5
+    ages.hits[stream] *= 0.5
+
+
+@compiled
+def turn_age_pane(ages: Ages, stream: int, at: int) -> None:
+    """Learn the stream's curve anew once a window has passed."""
+    if ages.hits.shape[1] == 0:
+        return
+    pane = at // ages.facts[LENGTH, stream]
+    if pane > ages.facts[PANE, stream]:
+        ages.facts[PANE, stream] = pane
+        relearn(ages, stream)
+
+
+def _ages(slopes: Any, order: Any, units: Any, hits: Any, lengths: Any) -> Ages:
+    panes = np.full(len(units), -(2**62))
+    return Ages(slopes, order, hits, np.zeros(len(units)), np.array([units, panes, lengths]))
+
+
+def no_ages(streams: int) -> Ages:
+    """Return curves for a policy that asks for none."""
+    nothing = np.zeros((streams, 0))
+    ones = np.ones(streams, np.int64)
+    return _ages(nothing, nothing.astype(np.int64), ones, nothing, ones)
+
+
+def known_ages(curves: list[Any], units: list[int]) -> Ages:
+    """Return curves that are known: per stream, matches by age bucket and the bucket's length."""
+    streams, buckets = len(curves), max(len(curve) for curve in curves) + 1
+    slopes = np.zeros((streams, buckets))
+    order = np.zeros((streams, buckets), np.int64)
+    for stream, (curve, unit) in enumerate(zip(curves, units, strict=True)):
+        slopes[stream, : len(curve)] = slopes_of(np.asarray(curve, np.float64)) / unit
+        _write_order(slopes[stream], order[stream])
+    return _ages(slopes, order, np.array(units), np.zeros((streams, 0)), np.ones(streams, np.int64))
+
+
+def learned_ages(windows: list[int], buckets: int) -> Ages:
+    """Return curves to be learned, of so many buckets over each window."""
+    streams = len(windows)
+    units = np.array([max(1, -(-window // buckets)) for window in windows], np.int64)
+    slopes = np.zeros((streams, buckets + 1))
+    order = np.zeros((streams, buckets + 1), np.int64)
+    for stream in range(streams):
+        _write_order(slopes[stream], order[stream])
+    lengths = np.maximum(1, np.array(windows))
+    return _ages(slopes, order, units, np.zeros((streams, buckets + 1)), lengths)

@@ -1,0 +1,327 @@
+"""The join itself: one pass over a batch, instant by instant, on a budget.
+
+It stops when a buffer is full or room is needed, and goes on where it stopped.
+What depends on the policy comes in as a pointer, so the loop is compiled once.
+"""
+
+from typing import Any
+
+from penstock.arrivals.ages import UNIT, Ages, turn_age_pane
+from penstock.arrivals.counting import (
+    DECAYED,
+    MODE,
+    PANES,
+    RETAINED,
+    Counting,
+    add,
+    fade_factor,
+    full,
+    move_landmark,
+    turn_pane,
+)
+from penstock.compiled import compiled
+from penstock.engine.contest import admit, close, contest, expire, oldest_alive, position, rerank, write_notes
+from penstock.kernels.chains import link_key, link_time
+from penstock.kernels.cursors import cursors_on_entry
+from penstock.kernels.ghosts import Ghosts, meet
+from penstock.kernels.index import HASH, MARK
+from penstock.kernels.notes import NEVER
+from penstock.kernels.probe import note_matches, probe, warm
+from penstock.kernels.store import (
+    ARRIVED,
+    CLOCK,
+    ENTERED,
+    EXPIRED,
+    FIRST_OPEN,
+    GAINED,
+    HELD,
+    INSTANTS,
+    LATE,
+    OPEN,
+    PLACE,
+    SPARE,
+    STARTED,
+    TURN,
+    UNMATCHABLE,
+    UNPLACED,
+    COST,
+    CUT,
+    STREAM,
+    TURNS,
+    Store,
+    take_slot,
+)
+from penstock.kernels.terms import (
+    DONE, EXPECTED, IMPORTANCE, KEY, MATCHABLE, NEED_ROOM, NEED_SKETCH, OF_STREAM, PAIRS_FULL, POOL, ROW_COST, ROW_PLACE, TIME, WATERMARK, WINDOW,
+    Batch,
+    Out,
+    Terms,
+)
+
+# Cells of `cursor`; the last two are the first of one cell per stream.
+ROW, PASS, RESUME, START, END, WARMED, SINK, NUMBERED, FENCE = 0, 1, 2, 3, 4, 5, 6, 7, 9
+ALL, SAME, BEFORE = range(3)  # PASS: whom a newcomer meets; under evict-first in two passes
+FAR = 2**62
+
+
+@compiled
+def _turn_panes(counting: Counting, ages: Ages, stream: int, at: int) -> bool:
+    turn_age_pane(ages, stream, at)
+    return turn_pane(counting, stream, at)
+
+
+@compiled
+def _begin(
+    store: Store, ghosts: Ghosts, counting: Counting, ages: Ages, terms: Terms, time: int, out: Out
+) -> None:
+    """Close the open instant and begin the one of `time`: the clock, panes, expired rows."""
+    close(store, ghosts, counting, ages, terms, out)
+    tally = store.tally
+    tally[CLOCK] = max(time, tally[CLOCK]) if tally[STARTED] else time
+    tally[STARTED] = 2
+    tally[INSTANTS] += 1
+    fallen = move_landmark(counting, tally[CLOCK], terms.half_life)
+    for stream in range(store.streams.shape[1]):
+        if not terms.counted and _turn_panes(counting, ages, stream, tally[CLOCK]):
+            fallen = True
+        expire(store, counting, terms, stream, oldest_alive(store, terms, stream), out)
+    if fallen:
+        rerank(store, counting, ages, terms)
+
+
+@compiled
+def is_late(store: Store, terms: Terms, stream: int, time: int) -> bool:
+    """Say whether a row comes behind its watermark: its own stream's, or everyone's clock."""
+    if terms.in_order:
+        return store.tally[STARTED] > 0 and time < store.tally[CLOCK]
+    return time < terms.limits[WATERMARK, stream]
+
+
+@compiled
+def _enter_whole(store: Store, terms: Terms, batch: Batch, cursor: Any) -> None:
+    """Find where the instant ends, and let all of its rows enter their windows."""
+    first, rows = cursor[ROW], len(batch.numbers)
+    time = batch.numbers[first, TIME]
+    for stream in range(store.streams.shape[1]):
+        entered = store.streams[ENTERED, stream]
+        cursor[NUMBERED + stream] = entered
+        cursor[FENCE + stream] = entered + 1 if terms.counted else time
+    end = first
+    while end < rows and batch.numbers[end, TIME] == time:
+        stream = batch.flags[end, OF_STREAM]
+        if not is_late(store, terms, stream, time):
+            store.streams[ENTERED, stream] += 1
+        end += 1
+    cursor[START], cursor[END] = first, end
+
+
+@compiled
+def _enter(
+    store: Store, counting: Counting, ages: Ages, terms: Terms, batch: Batch, row: int, mark: int
+) -> int:
+    """Write a newcomer into a slot, where rows of its instant can already meet it."""
+    slot = take_slot(store)
+    wide, links, numbers = store.wide, store.links, batch.numbers
+    stream = batch.flags[row, OF_STREAM] + 0
+    wide[slot, HASH], wide[slot, MARK] = numbers[row, KEY], mark
+    wide[slot, PLACE], wide[slot, TURN] = numbers[row, ROW_PLACE], UNPLACED
+    links[slot, STREAM] = stream
+    if terms.costed:
+        links[slot, COST] = numbers[row, ROW_COST]
+    if terms.importance >= 0:
+        store.worth[slot, terms.importance] = batch.worth[row, IMPORTANCE]
+    if terms.expected >= 0:
+        store.worth[slot, terms.expected] = batch.worth[row, EXPECTED]
+    if terms.note >= 0:
+        store.notes[slot, GAINED] = NEVER
+    link_key(store, slot)
+    link_time(store, slot)
+    if store.cursors.shape[1] > 0:
+        cursors_on_entry(store, ages, stream, slot, position(store, terms, stream))
+    store.streams[HELD, stream] += 1
+    if counting.tally[MODE] == RETAINED:
+        add(counting, numbers[row, KEY], stream, 1.0)
+    return slot
+
+
+@compiled
+def _wait_or_settle(
+    store: Store, ghosts: Ghosts, counting: Counting, ages: Ages, terms: Terms, slot: int,
+    late: bool, out: Out,
+) -> None:
+    """Let a newcomer wait for the end of its instant; a late one is an instant of its own."""
+    stream = store.links[slot, STREAM]
+    if not late:
+        if store.streams[OPEN, stream] == 0:
+            store.streams[FIRST_OPEN, stream] = slot
+        store.streams[OPEN, stream] += 1
+        return
+    admit(store, counting, ages, terms, slot, store.tally[TURNS])
+    store.tally[TURNS] += 1
+    if terms.bounded:
+        contest(store, ghosts, counting, ages, terms, terms.limits[POOL, stream], out)
+
+
+@compiled
+def _meet_all(
+    store: Store, ghosts: Ghosts, ages: Ages, terms: Terms, batch: Batch, row: int, low: int,
+    high: int,
+) -> None:
+    """After a newcomer's pairs are written: who gained by it, and what it has lost."""
+    key, time, other = batch.numbers[row, KEY], batch.numbers[row, TIME], 1 - batch.flags[row, OF_STREAM]
+    hits, unit = ages.hits[other], ages.facts[UNIT, other]
+    at = store.streams[ENTERED, other] if terms.counted else time
+    if len(hits) > 0 or terms.note >= 0:
+        note_matches(store, key, other, low, high, hits, unit, at)
+    value = batch.worth[row, IMPORTANCE] if terms.importance >= 0 else 1.0
+    reported = time >= terms.report_from
+    meet(ghosts, key, other, low, high, value, terms.combine, reported, hits, unit, at)
+
+
+@compiled
+def _count(
+    store: Store, counting: Counting, ages: Ages, terms: Terms, batch: Batch, row: int, mark: int
+) -> None:
+    """Let the statistics see a row."""
+    stream = batch.flags[row, OF_STREAM] + 0
+    if terms.counted and _turn_panes(counting, ages, stream, mark - 1):
+        rerank(store, counting, ages, terms)
+    if ages.hits.shape[1] > 0:
+        ages.rows[stream] += 1.0
+    if batch.flags[row, MATCHABLE] == 0:
+        return
+    if counting.tally[MODE] == PANES:
+        add(counting, batch.numbers[row, KEY], stream, 1.0)
+    elif counting.tally[MODE] == DECAYED:
+        weight = fade_factor(counting, batch.numbers[row, TIME], terms.half_life)
+        add(counting, batch.numbers[row, KEY], stream, weight)
+
+
+@compiled
+def _next_instant(
+    store: Store, ghosts: Ghosts, counting: Counting, ages: Ages, terms: Terms, batch: Batch,
+    out: Out, cursor: Any,
+) -> bool:
+    """Where instants come whole: end this one, or send it on its second pass; say if rows are left."""
+    row = cursor[ROW]
+    if cursor[PASS] == BEFORE:
+        write_notes(store, counting, ages, terms)
+    second_pass = terms.evict_first and cursor[PASS] == SAME and store.tally[STARTED] == 2
+    close(store, ghosts, counting, ages, terms, out)
+    if second_pass:
+        cursor[PASS], cursor[ROW] = BEFORE, cursor[START]
+        for stream in range(store.streams.shape[1]):
+            cursor[NUMBERED + stream] = cursor[FENCE + stream] - 1
+        return True
+    cursor[PASS] = ALL
+    if row == len(batch.numbers):
+        return False
+    cursor[PASS] = SAME if terms.evict_first else ALL
+    _enter_whole(store, terms, batch, cursor)
+    time = batch.numbers[row, TIME]
+    if not (terms.in_order and is_late(store, terms, 0, time)):
+        _begin(store, ghosts, counting, ages, terms, time, out)
+    return True
+
+
+@compiled
+def _take_in(
+    store: Store, ghosts: Ghosts, counting: Counting, ages: Ages, terms: Terms, batch: Batch,
+    row: int, mark: int, cut: bool, out: Out, slots: Any,
+) -> None:
+    """Count a newcomer that has met the others, and let it ask for a place."""
+    stream = batch.flags[row, OF_STREAM] + 0
+    store.streams[ARRIVED, stream] += 1
+    _count(store, counting, ages, terms, batch, row, mark)
+    if batch.flags[row, MATCHABLE] == 0:
+        store.streams[UNMATCHABLE, stream] += 1
+    elif cut:
+        store.streams[EXPIRED, stream] += 1
+        store.streams[CUT, stream] += 1
+    else:
+        slot = _enter(store, counting, ages, terms, batch, row, mark)
+        slots[row] = slot
+        late = batch.numbers[row, TIME] < store.tally[CLOCK] and not terms.whole
+        _wait_or_settle(store, ghosts, counting, ages, terms, slot, late, out)
+
+
+@compiled
+def advance(
+    store: Store, ghosts: Ghosts, counting: Counting, ages: Ages, terms: Terms, batch: Batch,
+    out: Out, slots: Any, cursor: Any,
+) -> int:
+    """Take in rows from where the cursor stands; return why it stopped."""
+    rows = len(batch.numbers)
+    while True:
+        if (
+            terms.whole
+            and cursor[ROW] == cursor[END]
+            and not _next_instant(store, ghosts, counting, ages, terms, batch, out, cursor)
+        ):
+            return DONE
+        row = cursor[ROW]
+        if row == rows:
+            return DONE
+        key, time = batch.numbers[row, KEY], batch.numbers[row, TIME]
+        stream = batch.flags[row, OF_STREAM] + 0
+        other = 1 - stream
+        if cursor[RESUME] < 0 and cursor[PASS] != BEFORE:
+            if is_late(store, terms, stream, time):
+                store.streams[LATE, stream] += 1
+                store.streams[ARRIVED, stream] += 1
+                cursor[ROW] += 1
+                continue
+            if not terms.whole and (
+                store.tally[STARTED] == 0
+                or time > store.tally[CLOCK]
+                or store.streams[OPEN].sum() >= terms.largest
+            ):
+                _begin(store, ghosts, counting, ages, terms, time, out)
+            if store.tally[SPARE] == 0:
+                return NEED_ROOM
+            if full(counting):
+                return NEED_SKETCH
+            if row >= cursor[WARMED]:
+                cursor[SINK] = warm(store, batch, row)
+                cursor[WARMED] = row + 32
+        low = time - terms.limits[WINDOW, other]
+        high = time + terms.limits[WINDOW, stream]
+        mark = time
+        cut = False
+        if terms.counted:
+            low, high = store.streams[ENTERED, other] - terms.limits[WINDOW, other], FAR
+            mark = cursor[NUMBERED + stream] + 1
+            cut = mark < store.streams[ENTERED, stream] - terms.limits[WINDOW, stream]
+        if cursor[PASS] == SAME:
+            low = max(low, cursor[FENCE + other])
+        elif cursor[PASS] == BEFORE:
+            high = cursor[FENCE + other] - 1
+        if batch.flags[row, MATCHABLE] != 0 and not cut:
+            cursor[RESUME] = probe(store, cursor[RESUME], key, other, row, low, high, out)
+            if cursor[RESUME] >= 0:
+                return PAIRS_FULL
+            _meet_all(store, ghosts, ages, terms, batch, row, low, high)
+        cursor[NUMBERED + stream] += 1
+        cursor[ROW] += 1
+        if cursor[PASS] != BEFORE:
+            _take_in(store, ghosts, counting, ages, terms, batch, row, mark, cut, out, slots)
+
+
+@compiled
+def settle_between(
+    store: Store, ghosts: Ghosts, counting: Counting, ages: Ages, terms: Terms, out: Out, last: bool
+) -> None:
+    """Do what watermarks, a smaller budget or a shorter window ask for between two batches."""
+    passed = not terms.in_order
+    for stream in range(store.streams.shape[1]):
+        if terms.limits[WATERMARK, stream] <= store.tally[CLOCK]:
+            passed = False
+    if last or passed:
+        close(store, ghosts, counting, ages, terms, out)
+    if store.tally[STARTED] == 0:
+        return
+    for stream in range(store.streams.shape[1]):
+        expire(store, counting, terms, stream, oldest_alive(store, terms, stream), out)
+    if terms.bounded:
+        for pool in range(terms.limits[POOL].max() + 1):
+            contest(store, ghosts, counting, ages, terms, pool, out)

@@ -1,0 +1,129 @@
+"""From index pairs to joined rows: payload taken where it lies, keys compared by value."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from penstock.engine.plan import Plan
+from penstock.engine.segments import Segments
+from penstock.engine.sequence import Sequenced, importance_of
+from penstock.kernels.ghosts import COMBINATIONS, MAX, MIN, PRODUCT, SUM
+from penstock.kernels.terms import HELD_PLACE, NEW_ROW, OF_STREAM, TIME
+
+
+class Found(NamedTuple):
+    """The matches of one buffer of pairs."""
+
+    rows: pa.Table | None
+    matched: int
+    value: float
+
+
+def output_schema(plan: Plan) -> pa.Schema:
+    """Return the columns of a joined row: both sides', a shared key once, clashes with suffixes."""
+    return pa.schema(
+        [pa.field(name, plan.schemas[stream].field(column).type) for stream, column, name in _columns(plan)]
+    )
+
+
+def _columns(plan: Plan) -> list[tuple[int, str, str]]:
+    left, right = plan.schemas
+    shared = {one for one, other in plan.query.on if one == other}
+    clashing = (set(left.names) & set(right.names)) - shared
+    columns = []
+    for stream, schema in enumerate((left, right)):
+        for name in schema.names:
+            if stream == 1 and name in shared:
+                continue
+            renamed = name + plan.query.suffixes[stream] if name in clashing else name
+            columns.append((stream, name, renamed))
+    return columns
+
+
+def _combine(how: int, one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
+    if how == MIN:
+        return np.minimum(one, other)
+    if how == SUM:
+        return one + other
+    if how == PRODUCT:
+        return one * other
+    if how == MAX:
+        return np.maximum(one, other)
+    return (one + other) / 2.0
+
+
+def take_rows(segments: Segments, sequenced: Sequenced, stream: int, places: Any) -> Any:
+    """Return rows of a stream by their places, and the order in which they come."""
+
+    def of_batch(at: Any) -> pa.Table:
+        return sequenced.tables[stream].take(pa.array(sequenced.row[at]))
+
+    return segments.take(places, of_batch)
+
+
+def find_matches(
+    plan: Plan, segments: Segments, sequenced: Sequenced, pairs: NDArray[np.int64]
+) -> Found:
+    """Build, or only count, the matches of index pairs."""
+    numbers, flags = sequenced.batch.numbers, sequenced.batch.flags
+    new = pairs[:, NEW_ROW]
+    wants_rows = plan.side.output == "matches"
+    if not wants_rows and plan.keys.hash_decides and not plan.query.valued:
+        counted = int((numbers[new, TIME] >= plan.side.report_from).sum())
+        return Found(None, counted, 0.0)
+    tables, matched, value = [], 0, 0.0
+    of_stream = flags[new, OF_STREAM]
+    for stream in (0, 1):
+        mine = pairs[of_stream == stream]
+        if len(mine) == 0:
+            continue
+        older, order = take_rows(segments, sequenced, 1 - stream, mine[:, HELD_PLACE])
+        at = mine[order, NEW_ROW]
+        newer = sequenced.tables[stream].take(pa.array(sequenced.row[at]))
+        sides = (newer, older) if stream == 0 else (older, newer)
+        reported = numbers[at, TIME] >= plan.side.report_from
+        if not plan.keys.hash_decides:
+            same = _same_keys(plan, sides)
+            if not same.all():
+                keep = pa.array(same)
+                sides = (sides[0].filter(keep), sides[1].filter(keep))
+                reported = reported[same]
+        matched += int(reported.sum())
+        if plan.query.valued:
+            one, other = (
+                importance_of(side, column)
+                for side, column in zip(sides, plan.query.importance, strict=True)
+            )
+            worth = _combine(COMBINATIONS[plan.query.combine], one, other)
+            value += float(worth[reported].sum())
+        if wants_rows:
+            columns = [sides[side][column] for side, column, _ in _columns(plan)]
+            tables.append(pa.Table.from_arrays(columns, schema=output_schema(plan)))
+    rows = pa.concat_tables(tables) if wants_rows and tables else None
+    return Found(rows, matched, value)
+
+
+def _same_keys(plan: Plan, sides: tuple[pa.Table, pa.Table]) -> NDArray[np.bool_]:
+    left, right = (
+        plan.keys.read([side[pair[stream]] for pair in plan.query.on])
+        for stream, side in enumerate(sides)
+    )
+    return plan.keys.equal(left, right)
+
+
+def shed_rows(
+    plan: Plan, segments: Segments, sequenced: Sequenced, places: Any, when: Any, streams: Any
+) -> list[pa.Table]:
+    """Return the rows that were shed, per stream, with the event time at which they had to go."""
+    tables = []
+    for stream in (0, 1):
+        mine = streams == stream
+        rows, order = take_rows(segments, sequenced, stream, places[mine])
+        if rows is None:
+            rows = plan.schemas[stream].empty_table()
+        at = pa.array(when[mine][order], pa.int64())
+        tables.append(rows.append_column("_shed_at", pc.cast(at, pa.int64())))
+    return tables

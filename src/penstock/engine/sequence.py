@@ -1,0 +1,124 @@
+"""From the tables of a batch to the sequence: rows in the order (time, stream, arrival)."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from penstock.engine.plan import Plan
+from penstock.errors import InvalidData
+from penstock.kernels.terms import Batch
+
+CURRENT = 0  # the segment number of the rows of the batch at hand
+_LATEST = 2**61  # event times beyond this would overflow with a window added
+
+
+class Sequenced(NamedTuple):
+    """A batch as kernels see it, and how to find its rows in the tables again."""
+
+    batch: Batch
+    tables: list[pa.Table]  # per stream, rows with an event time
+    row: NDArray[np.int64]  # per place in the sequence, the row in its table
+    untimed: list[int]  # per stream, rows without an event time
+    slots: NDArray[np.int32]  # filled in as rows are taken in
+
+
+def ticks(column: pa.ChunkedArray, *, name: str) -> NDArray[np.int64]:
+    """Return event times as integers: microseconds, or the column's own unit when it is a number."""
+    kind = column.type
+    if pa.types.is_timestamp(kind):
+        column = column.cast(pa.timestamp("us", tz=kind.tz), safe=False).cast(pa.int64())
+    elif pa.types.is_date(kind):
+        column = column.cast(pa.timestamp("us")).cast(pa.int64())
+    elif not pa.types.is_integer(kind):
+        raise InvalidData(
+            f"time={name!r}: {kind} is not an event time; use a timestamp, a date or an integer."
+        )
+    values = np.asarray(column.to_numpy(), np.int64)
+    if len(values) and not -_LATEST < int(values.min()) <= int(values.max()) < _LATEST:
+        raise InvalidData(f"time={name!r}: event times must lie between -2**61 and 2**61.")
+    return values
+
+
+def row_bytes(table: pa.Table) -> NDArray[np.int64]:
+    """Return what each row's payload takes in memory, offsets and null marks included."""
+    total = np.zeros(table.num_rows, np.int64)
+    for column in table.columns:
+        total += _value_bytes(column.combine_chunks())
+    return total
+
+
+def _value_bytes(array: pa.Array) -> Any:
+    kind = array.type
+    if pa.types.is_dictionary(kind):
+        return _value_bytes(array.dictionary_decode())
+    if pa.types.is_struct(kind):
+        return sum((_value_bytes(child) for child in array.flatten()), np.ones(len(array), np.int64))
+    if pa.types.is_map(kind):
+        array = array.cast(pa.list_(pa.struct([("key", kind.key_type), ("value", kind.item_type)])))
+        kind = array.type
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        lengths = pc.fill_null(pc.list_value_length(array), 0).to_numpy(zero_copy_only=False)
+        items = np.concatenate([[0], np.cumsum(_value_bytes(pc.list_flatten(array)))])
+        ends = np.cumsum(lengths)
+        return (items[ends] - items[ends - lengths]).astype(np.int64) + 9
+    if pa.types.is_null(kind):
+        return np.zeros(len(array), np.int64)
+    try:
+        return np.full(len(array), kind.bit_width // 8 + 1, np.int64)
+    except ValueError:  # no fixed width: text and bytes
+        lengths = pc.fill_null(pc.binary_length(array.cast(pa.large_binary())), 0)
+        return np.asarray(lengths.to_numpy(zero_copy_only=False), np.int64) + 9
+
+
+def importance_of(table: pa.Table, column: str | None) -> NDArray[np.float64]:
+    """Return a side's importance: 1 without a column, 0 where it is null or NaN."""
+    if column is None:
+        return np.ones(table.num_rows)
+    values = table[column].cast(pa.float64()).combine_chunks().fill_null(0.0)
+    return np.nan_to_num(values.to_numpy(zero_copy_only=False), nan=0.0)
+
+
+def sequence(plan: Plan, tables: Sequence[pa.Table | None]) -> Sequenced:
+    """Read keys and times, and bring the rows of all streams into one order."""
+    given: list[pa.Table] = []
+    untimed, times, hashes, valid, places = [], [], [], [], []
+    for stream, offered in enumerate(tables):
+        table = plan.accept(stream, offered)
+        name = plan.query.time[stream]
+        nulls = table[name].null_count
+        if nulls:
+            table = table.filter(table[name].is_valid())
+        untimed.append(nulls)
+        given.append(table)
+        times.append(ticks(table[name], name=name))
+        columns = plan.keys.read([table[pair[stream]] for pair in plan.query.on])
+        key, matchable = plan.keys.hashes(columns)
+        hashes.append(key)
+        valid.append(matchable)
+        places.append(np.arange(len(key)))
+    time = np.concatenate(times)
+    order = np.argsort(time, kind="stable")
+    rows = len(order)
+    numbers = np.empty((rows, 4), np.int64)
+    numbers[:, 0] = np.concatenate(hashes)[order]
+    numbers[:, 1] = time[order]
+    numbers[:, 2] = np.arange(rows)
+    flags = np.empty((rows, 2), np.int8)
+    flags[:, 0] = np.repeat(np.arange(len(given)), [len(key) for key in hashes])[order]
+    flags[:, 1] = np.concatenate(valid)[order]
+    if plan.costed:
+        numbers[:, 3] = np.concatenate([plan.cost_of(row_bytes(table)) for table in given])[order]
+    worth = np.zeros((rows, plan.batch_columns))
+    if plan.query.valued:
+        columns_of = zip(given, plan.query.importance, strict=True)
+        worth[:, 0] = np.concatenate([importance_of(t, column) for t, column in columns_of])[order]
+    if plan.known is not None:
+        expected = [plan.known.of(1 - stream, key) for stream, key in enumerate(hashes)]
+        worth[:, 1] = np.concatenate(expected)[order]
+    slots = np.full(rows, -1, np.int32)
+    batch = Batch(numbers, flags, worth)
+    return Sequenced(batch, given, np.concatenate(places)[order], untimed, slots)

@@ -1,0 +1,293 @@
+"""One step of a join: rows in, matches out, and the state for the next step."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from penstock.arrivals.counting import LIMIT, SKETCHED, USED, forget_unseen, to_sketch
+from penstock.engine.health import Health
+from penstock.engine.hot_loop import FENCE, RESUME, advance, settle_between
+from penstock.engine.joined import find_matches, output_schema, shed_rows
+from penstock.engine.plan import Plan
+from penstock.engine.sequence import CURRENT, Sequenced, sequence, ticks
+from penstock.engine.segments import row_of, segment_of
+from penstock.engine.state import State
+from penstock.errors import InvalidQuery
+from penstock.kernels.store import ARRIVED, SPARE, UNMATCHABLE, bytes_of, grow
+from penstock.kernels.terms import (
+    DONE,
+    GONE,
+    GONE_FATE,
+    GONE_PLACE,
+    GONE_SHED,
+    GONE_WHEN,
+    NEED_ROOM,
+    NEED_SKETCH,
+    OF_STREAM,
+    PAIRS,
+    WATERMARK,
+    Out,
+    Terms,
+)
+from penstock.query import Budget, Window
+
+_SLICE = 1 << 16  # rows taken in at once: what a step needs beside the state stays small
+_PAIRS = 1 << 18  # pairs written before they are turned into rows
+
+Tables = Sequence[pa.Table | None]
+
+
+class Step(NamedTuple):
+    """What a step produced."""
+
+    matches: pa.Table | None
+    shed: list[pa.Table] | None
+    health: Health
+    state: State
+
+
+class Flow:
+    """One step, bit by bit: iterate over its matches, then take `shed` and `state`.
+
+    The memory it needs beside the state does not depend on how many matches there are.
+    """
+
+    def __init__(
+        self,
+        state: State,
+        tables: Tables,
+        *,
+        watermark: Sequence[int] | int | None = None,
+        last: bool = False,
+    ) -> None:
+        self.state = state.take_over()
+        self.shed: list[list[pa.Table]] = [[], []]
+        self._tables, self._last = tables, last
+        self._in_order = watermark is None
+        if watermark is not None:
+            if state.plan.query.order == "evict-first":
+                raise InvalidQuery(
+                    "order='evict-first': it takes rows in time order only; leave the watermark "
+                    "out, or use order='join-first'."
+                )
+            marks = [watermark] * 2 if isinstance(watermark, int) else list(watermark)
+            limits = self.state.limits.copy()
+            limits[WATERMARK] = np.maximum(limits[WATERMARK], marks)
+            self.state.limits = limits
+
+    def __iter__(self) -> Iterator[pa.Table]:
+        state, plan = self.state, self.state.plan
+        tables = _with_waiting(plan, state, self._tables)
+        if plan.terms(state.limits, in_order=True).whole and not self._last:
+            tables, state.waiting = _hold_back(plan, tables)
+        else:
+            state.waiting = (None, None)
+        for part in _slices(plan, tables, self._in_order):
+            yield from self._take_in(part)
+        self._settle()
+
+    def _settle(self) -> None:
+        state = self.state
+        terms = state.plan.terms(state.limits, in_order=self._in_order)
+        out = _new_out(state, 0, pairs=0)
+        empty = sequence(state.plan, (None, None))
+        with np.errstate(over="ignore"):
+            settle_between(
+                state.store, state.ghosts, state.counting, state.ages, terms, out, self._last
+            )
+        self._clean_up(out, empty)
+
+    def _take_in(self, tables: Tables) -> Iterator[pa.Table]:
+        state, plan = self.state, self.state.plan
+        sequenced = sequence(plan, tables)
+        for stream, untimed in enumerate(sequenced.untimed):
+            state.store.streams[[ARRIVED, UNMATCHABLE], stream] += untimed
+        terms = plan.terms(state.limits, in_order=self._in_order)
+        out = _new_out(state, len(sequenced.row), pairs=_PAIRS)
+        cursor = np.zeros(FENCE + 2, np.int64)
+        cursor[RESUME] = -1
+        status = NEED_ROOM if state.store.tally[SPARE] == 0 else -1
+        while status != DONE:
+            if status == NEED_ROOM:
+                state.store = _with_room(state, terms)
+            elif status == NEED_SKETCH:
+                state.counting = _with_counters(state)
+            with np.errstate(over="ignore"):
+                status = advance(
+                    state.store, state.ghosts, state.counting, state.ages, terms,
+                    sequenced.batch, out, sequenced.slots, cursor,
+                )
+            if out.count[PAIRS]:
+                pairs = out.pairs[: out.count[PAIRS]]
+                found = find_matches(plan, state.segments, sequenced, pairs)
+                out.count[PAIRS] = 0
+                state.matched += found.matched
+                state.value += found.value
+                if found.rows is not None and found.rows.num_rows:
+                    yield found.rows
+        self._clean_up(out, sequenced)
+
+    def _clean_up(self, out: Out, sequenced: Sequenced) -> None:
+        """Let go of the payload of rows that left, and lay down that of rows that stay."""
+        state, plan = self.state, self.state.plan
+        gone = out.gone[: out.count[GONE]]
+        places = gone[:, GONE_PLACE]
+        old = segment_of(places) != CURRENT
+        flags = sequenced.batch.flags
+        if plan.side.shed_rows:
+            is_shed = gone[:, GONE_FATE] == GONE_SHED
+            streams = np.array([_stream_of(state, flags, place) for place in places[is_shed]])
+            when = gone[is_shed, GONE_WHEN]
+            rows = shed_rows(plan, state.segments, sequenced, places[is_shed], when, streams)
+            for kept, table in zip(self.shed, rows, strict=True):
+                kept.append(table)
+        state.segments.bury(places[old])
+        sequenced.slots[row_of(places[~old])] = -1
+        for stream in (0, 1):
+            staying = np.flatnonzero((sequenced.slots >= 0) & (flags[:, OF_STREAM] == stream))
+            if len(staying):
+                rows = sequenced.tables[stream].select(plan.columns[stream])
+                rows = rows.take(pa.array(sequenced.row[staying]))
+                slots = sequenced.slots[staying]
+                state.segments.lay_down(state.store.wide, stream, rows, slots)
+        state.segments.tidy(state.store.wide)
+
+
+def step(
+    state: State, tables: Tables, *, watermark: Sequence[int] | int | None = None, last: bool = False
+) -> Step:
+    """Take in a batch: one table per stream, or None where a stream brings nothing.
+
+    Parameters
+    ----------
+    state
+        What the last step returned, or `start(plan)`.  It is taken over.
+    tables
+        Rows in any order; they are taken in the order (time, stream, arrival).
+    watermark
+        Event time up to which each stream is complete.  None: rows come in time order, and
+        one that is older than the newest instant is late.
+    last
+        No rows will follow: end the open instant.
+    """
+    flow = Flow(state, tables, watermark=watermark, last=last)
+    found = list(flow)
+    plan = flow.state.plan
+    matches = None
+    if plan.side.output == "matches":
+        matches = pa.concat_tables([output_schema(plan).empty_table(), *found])
+    shed = [pa.concat_tables(parts) for parts in flow.shed] if plan.side.shed_rows else None
+    return Step(matches, shed, flow.state.health(), flow.state)
+
+
+def change(
+    state: State,
+    *,
+    memory: Budget | None = None,
+    windows: tuple[Window, Window] | None = None,
+) -> State:
+    """Return the state under another budget or other windows of the same kind.
+
+    What no longer fits is shed, and what has now expired leaves, at the next step, before
+    any row of it is looked at.
+    """
+    state = state.take_over()
+    limits = state.limits.copy()
+    if memory is not None:
+        if not state.plan.bounded or (memory.unit == "bytes") != state.plan.costed:
+            raise InvalidQuery(
+                f"memory={memory.amount:g}: the join began with a budget of another kind; start it "
+                "with a budget in the same unit."
+            )
+        limits[1] = state.plan.budget(memory)
+    if windows is not None:
+        kinds = [window.kind for window in windows]
+        if kinds != [window.kind for window in state.plan.query.windows]:
+            raise InvalidQuery(
+                f"within={kinds}: the join began with windows of another kind; only lengths change."
+            )
+        limits[0] = [w.length - 1 if w.kind == "rows" else w.length for w in windows]
+    state.limits = limits
+    flow = Flow(state, (None, None))
+    for _ in flow:
+        pass
+    return flow.state
+
+
+def _with_waiting(plan: Plan, state: State, tables: Tables) -> Tables:
+    together = []
+    for stream, waiting in enumerate(state.waiting):
+        table = plan.accept(stream, tables[stream])
+        together.append(table if waiting is None else pa.concat_tables([waiting, table]))
+    return together
+
+
+def _times(plan: Plan, stream: int, table: pa.Table) -> NDArray[np.int64]:
+    column = table[plan.query.time[stream]]
+    return ticks(pc.fill_null(column, pc.min(column)), name=plan.query.time[stream])
+
+
+def _hold_back(plan: Plan, tables: Tables) -> tuple[Tables, Any]:
+    """Keep the newest instant for the next step, where instants must come whole."""
+    times = [_times(plan, stream, table) for stream, table in enumerate(tables)]
+    newest = max((int(t.max()) for t in times if len(t)), default=None)
+    now, later = [], []
+    for table, time in zip(tables, times, strict=True):
+        waits = pa.array(time == newest)
+        now.append(table.filter(pc.invert(waits)))
+        held = table.filter(waits)
+        later.append(held if held.num_rows else None)
+    return now, tuple(later)
+
+
+def _slices(plan: Plan, tables: Tables, in_order: bool) -> Iterator[Tables]:
+    """Cut a large batch at event times, so that what a step needs beside the state stays small."""
+    rows = sum(table.num_rows for table in tables if table is not None)
+    if rows <= _SLICE:
+        yield tables
+        return
+    times = [_times(plan, stream, table) for stream, table in enumerate(tables)]
+    order = np.sort(np.concatenate(times))
+    cuts = np.unique(order[_SLICE::_SLICE])
+    which = [np.searchsorted(cuts, time, side="right") for time in times]
+    in_place = [len(w) == 0 or bool((np.diff(w) >= 0).all()) for w in which]
+    for number in range(len(cuts) + 1):
+        part = []
+        for table, mine, sorted_already in zip(tables, which, in_place, strict=True):
+            if sorted_already:
+                first, end = np.searchsorted(mine, [number, number + 1])
+                part.append(table.slice(first, end - first))
+            else:
+                part.append(table.filter(pa.array(mine == number)))
+        yield part
+
+
+def _new_out(state: State, rows: int, *, pairs: int) -> Out:
+    held = int(state.store.streams[0].sum())
+    return Out(
+        np.empty((pairs, 2), np.int64),
+        np.empty((held + rows, 3), np.int64),
+        np.zeros(2, np.int64),
+    )
+
+
+def _with_room(state: State, terms: Terms) -> Any:
+    slots = len(state.store.wide)
+    return grow(state.store, state.plan.shape, max(64, slots + slots // 4))
+
+
+def _with_counters(state: State) -> Any:
+    forget_unseen(state.counting)
+    if state.counting.tally[USED] < state.counting.tally[LIMIT] * 3 // 4:
+        return state.counting
+    return to_sketch(state.counting)
+
+
+def _stream_of(state: State, flags: Any, place: int) -> int:
+    if place >> 32 == CURRENT:
+        return int(flags[place & 0xFFFFFFFF, OF_STREAM])
+    return state.segments.by_number[int(place >> 32)].stream

@@ -1,0 +1,40 @@
+"""Ranks that add up: a row's note fades in every instant in which the row makes no match.
+
+All notes fade by the same rule, so what is stored is each note as it would have to
+be at instant zero; fading then costs nothing per row, and the order of two rows
+that neither gain stays what it was.
+"""
+
+from penstock.compiled import compiled
+from penstock.kernels.store import FADES, HELD, NEWER, OLDEST, Store
+from penstock.kernels.terms import Terms
+
+NEVER = -1  # the instant in which a row gained that has not gained
+_REFIT = 256  # 0.95**256 is 2e-6: far from where a stored note would lose digits
+
+
+@compiled
+def note_value(stored: float, fades: int, terms: Terms) -> float:
+    """Return what a stored note is worth after so many instants."""
+    return stored * terms.factor**fades - terms.step * fades
+
+
+@compiled
+def as_stored(value: float, fades: int, terms: Terms) -> float:
+    """Return how to store a note that is worth `value` after so many instants."""
+    return (value + terms.step * fades) / terms.factor**fades
+
+
+@compiled
+def refit(store: Store, terms: Terms) -> bool:
+    """Start the count of instants again before stored notes grow out of range."""
+    fades = store.tally[FADES]
+    if fades < _REFIT:
+        return False
+    for stream in range(store.streams.shape[1]):
+        slot = store.streams[OLDEST, stream]
+        for _ in range(store.streams[HELD, stream]):
+            store.worth[slot, terms.note] = note_value(store.worth[slot, terms.note], fades, terms)
+            slot = store.links[slot, NEWER]
+    store.tally[FADES] = 0
+    return True

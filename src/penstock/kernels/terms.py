@@ -1,0 +1,63 @@
+"""What goes into the hot loop and what comes out: terms, a batch, pairs and departures."""
+
+from typing import Any, NamedTuple
+
+# Rows of `limits`, a column per stream; BUDGET has a column per pool.
+WINDOW, BUDGET, POOL, WATERMARK = range(4)
+BY_HEAP, BY_AGE, BY_SCAN = range(3)  # how the row to give up is found
+DONE, PAIRS_FULL, NEED_ROOM, NEED_SKETCH = range(4)  # why the hot loop returned
+GONE_EXPIRED, GONE_SHED = 0, 1
+# Columns of a batch, and of what comes out.
+KEY, TIME, ROW_PLACE, ROW_COST = range(4)  # `numbers`
+OF_STREAM, MATCHABLE = 0, 1  # `flags`
+IMPORTANCE, EXPECTED = 0, 1  # `worth`
+HELD_PLACE, NEW_ROW = 0, 1  # `pairs`
+GONE_PLACE, GONE_FATE, GONE_WHEN = range(3)  # `gone`
+PAIRS, GONE = 0, 1  # cells of `count`
+
+
+class Terms(NamedTuple):
+    """What a step keeps to: constant while it runs."""
+
+    limits: Any  # int64[4, stream]: W (count windows: rows - 1), budget, pool, watermark
+    in_order: bool  # the newest instant is everyone's watermark
+    counted: bool  # count windows
+    whole: bool  # instants come whole, and close at their end
+    evict_first: bool
+    bounded: bool  # there is a budget
+    costed: bool  # rows differ in what they take of it
+    how: int  # BY_HEAP, BY_AGE, BY_SCAN
+    fixed: bool  # a rank never changes
+    matches: bool  # the policy asks how many partners to expect
+    weighs_age: bool  # decayed counts are asked as of now, and so fall
+    half_life: float
+    second: int  # columns of Store.worth, or -1
+    note: int
+    importance: int
+    expected: int
+    largest: int  # rows of an open instant before it is taken in parts
+    report_from: int  # lost matches count from this event time on
+    combine: int
+    policy_luck: Any  # uint64
+    ghost_luck: Any  # uint64
+    factor: float  # how a note fades in an instant
+    step: float
+    rank: Any  # pointer
+    gain: Any  # pointer
+    settings: Any  # four numbers of the policy's own
+
+
+class Batch(NamedTuple):
+    """Rows in the order of the sequence."""
+
+    numbers: Any  # int64[row, 4]
+    flags: Any  # int8[row, 2]
+    worth: Any  # float64[row, 0..2]
+
+
+class Out(NamedTuple):
+    """What a step produced, as far as its buffers go."""
+
+    pairs: Any  # int64[pair, 2]: place of the older row; the newcomer's row in the batch
+    gone: Any  # int64[departure, 3]
+    count: Any  # int64[2]

@@ -1,0 +1,1 @@
+"""The laboratory: workloads, and the papers' experiments on them."""

@@ -1,0 +1,10 @@
+"""Shared test settings."""
+
+import os
+
+from hypothesis import settings
+
+# The first example of a test may include compiling a kernel, so no time limit per example.
+# In CI the examples are the same in every run: a red run is then the fault of the change.
+settings.register_profile("penstock", deadline=None, derandomize="CI" in os.environ)
+settings.load_profile("penstock")
