@@ -68,13 +68,18 @@ numba.config.CACHE_DIR = str(cache_folder())
 def compiled(function: F) -> F:
     """Compile `function` on first use and keep the machine code on disk.
 
+    Compiled code never makes an array: it works on those it is given.  So it need not
+    count references to them, which cost ten times as much as the work itself where tuples of
+    arrays are handed from function to function (measured: docs/decisions/0002-kernels.md).
+
     A function typed at a prompt has no file to name the machine code after; it
     is compiled for this process alone.
     """
+    options = {"_nrt": False, "error_model": "numpy"}
     try:
-        return cast(F, njit(cache=True)(function))
+        return cast(F, njit(cache=True, **options)(function))
     except RuntimeError:
-        return cast(F, njit(function))
+        return cast(F, njit(**options)(function))
 
 
 def pointer(template: Callable[..., Any], signature: str, **parts: Callable[..., Any]) -> Any:

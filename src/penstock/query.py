@@ -60,11 +60,13 @@ def microseconds(text: str, *, name: str = "within") -> int:
 class Window:
     """For how long, or for how many rows of its stream, a row can still find partners.
 
-    A time window is closed: a partner may come exactly `length` later.
+    A time window is closed: a partner may come exactly `length` later.  A length given in
+    words is in microseconds; one given as a number is in the unit of the time column.
     """
 
     kind: Literal["time", "rows", "unbounded"]
     length: int = 0
+    in_words: bool = False
 
     def __post_init__(self) -> None:
         if self.kind == "time" and self.length < 0:
@@ -88,8 +90,8 @@ class Window:
         if isinstance(length, int):
             return cls("time", length)
         if isinstance(length, datetime.timedelta):
-            return cls("time", length // datetime.timedelta(microseconds=1))
-        return cls("time", microseconds(length))
+            return cls("time", length // datetime.timedelta(microseconds=1), in_words=True)
+        return cls("time", microseconds(length), in_words=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from penstock.compiled import compiled
 
 
 UNIT, PANE, LENGTH = range(3)  # rows of `facts`
+FOR_EVER = 2**62  # the length of a pane that never ends
 
 
 class Ages(NamedTuple):
@@ -58,10 +59,14 @@ def _write_slopes(matches: Any, slopes: Any) -> None:
 
 @compiled
 def _write_order(slopes: Any, order: Any) -> None:
-    # Reversed, a stable sort puts the older of two equal buckets first.
-    reversed_order = np.argsort(slopes[::-1], kind="mergesort")
-    for i in range(len(order)):
-        order[i] = len(order) - 1 - reversed_order[i]
+    # By insertion from the oldest bucket on: the older of two equal ones stays first.
+    for done in range(len(order)):
+        bucket = len(order) - 1 - done
+        at = done
+        while at > 0 and slopes[order[at - 1]] > slopes[bucket]:
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = bucket
 
 
 @compiled
@@ -76,19 +81,20 @@ def relearn(ages: Ages, stream: int) -> None:
     buckets = ages.hits.shape[1] - 1
     if ages.rows[stream] > 0:
         slopes = ages.slopes[stream]
-        _write_slopes(ages.hits[stream, :buckets] / ages.rows[stream], slopes[:buckets])
+        _write_slopes(ages.hits[stream, :buckets], slopes[:buckets])
         for bucket in range(buckets):
-            slopes[bucket] /= ages.facts[UNIT, stream]
+            slopes[bucket] /= ages.rows[stream] * ages.facts[UNIT, stream]
         slopes[buckets] = 0.0
         _write_order(slopes, ages.order[stream])
     ages.rows[stream] *= 0.5
-    ages.hits[stream] *= 0.5
+    for bucket in range(buckets):
+        ages.hits[stream, bucket] *= 0.5
 
 
 @compiled
 def turn_age_pane(ages: Ages, stream: int, at: int) -> None:
     """Learn the stream's curve anew once a window has passed."""
-    if ages.hits.shape[1] == 0:
+    if ages.hits.shape[1] == 0 or ages.facts[LENGTH, stream] == FOR_EVER:
         return
     pane = at // ages.facts[LENGTH, stream]
     if pane > ages.facts[PANE, stream]:
@@ -119,13 +125,17 @@ def known_ages(curves: list[Any], units: list[int]) -> Ages:
     return _ages(slopes, order, np.array(units), np.zeros((streams, 0)), np.ones(streams, np.int64))
 
 
-def learned_ages(windows: list[int], buckets: int) -> Ages:
-    """Return curves to be learned, of so many buckets over each window."""
+def learned_ages(windows: list[int], buckets: int, *, forget: bool = True) -> Ages:
+    """Return curves to be learned, of so many buckets over each window.
+
+    With `forget`, what was seen before counts half after each window; without, all
+    counts for ever and the slopes stay as they are.
+    """
     streams = len(windows)
     units = np.array([max(1, -(-window // buckets)) for window in windows], np.int64)
     slopes = np.zeros((streams, buckets + 1))
     order = np.zeros((streams, buckets + 1), np.int64)
     for stream in range(streams):
         _write_order(slopes[stream], order[stream])
-    lengths = np.maximum(1, np.array(windows))
+    lengths = np.maximum(1, np.array(windows)) if forget else np.full(streams, FOR_EVER)
     return _ages(slopes, order, units, np.zeros((streams, buckets + 1)), lengths)

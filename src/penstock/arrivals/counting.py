@@ -112,30 +112,6 @@ def count_of(counting: Counting, key: int, stream: int) -> float:
 
 
 @compiled
-def forget_unseen(counting: Counting) -> None:
-    """Drop the keys that no counter remembers, so that their places serve others."""
-    kept = 0
-    for cell in range(len(counting.keys)):
-        if counting.keys[cell] != _FREE and counting.counts[cell].any():
-            kept += 1
-    keys, counts = np.empty(kept, np.int64), np.empty((kept, counting.counts.shape[1]))
-    kept = 0
-    for cell in range(len(counting.keys)):
-        if counting.keys[cell] != _FREE:
-            if counting.counts[cell].any():
-                keys[kept] = counting.keys[cell]
-                counts[kept] = counting.counts[cell]
-                kept += 1
-            counting.keys[cell] = _FREE
-            counting.counts[cell] = 0.0
-    for i in range(kept):
-        cell = _cell_of(counting.keys, keys[i])
-        counting.keys[cell] = keys[i]
-        counting.counts[cell] = counts[i]
-    counting.tally[USED] = kept
-
-
-@compiled
 def turn_pane(counting: Counting, stream: int, at: int) -> bool:
     """Move `stream` to the pane of `at`; say whether counts have fallen by it."""
     if counting.tally[MODE] != PANES or counting.panes[LENGTH, stream] == 0:
@@ -155,8 +131,6 @@ def turn_pane(counting: Counting, stream: int, at: int) -> bool:
                 counting.sketch[row, cell, now] if passed == 1 else 0.0
             )
             counting.sketch[row, cell, now] = 0.0
-    if counting.tally[SKETCHED] == 0:
-        forget_unseen(counting)
     return True
 
 
@@ -183,6 +157,24 @@ def move_landmark(counting: Counting, at: int, half_life: float) -> bool:
                 counting.sketch[row, cell, column] *= shrink
     counting.tally[LANDMARK] = at
     return True
+
+
+def forget_unseen(counting: Counting) -> None:
+    """Drop the keys that no counter remembers, so that their places serve others."""
+    seen = (counting.keys != _FREE) & counting.counts.any(axis=1)
+    keys, counts = counting.keys[seen], counting.counts[seen]
+    counting.keys[:] = _FREE
+    counting.counts[:] = 0.0
+    _lay_out(counting.keys, counting.counts, keys, counts)
+    counting.tally[USED] = len(keys)
+
+
+@compiled
+def _lay_out(into: Any, counted: Any, keys: Any, counts: Any) -> None:
+    for i in range(len(keys)):
+        cell = _cell_of(into, keys[i])
+        into[cell] = keys[i]
+        counted[cell] = counts[i]
 
 
 def to_sketch(counting: Counting) -> Counting:

@@ -70,6 +70,15 @@ def position(store: Store, terms: Terms, stream: int) -> int:
 
 
 @compiled
+def total(store: Store, counter: int) -> int:
+    """Return a counter summed over all streams."""
+    count = 0
+    for stream in range(store.streams.shape[1]):
+        count += store.streams[counter, stream]
+    return count
+
+
+@compiled
 def oldest_alive(store: Store, terms: Terms, stream: int) -> int:
     """Return the lowest mark of a stream that a row to come can still match."""
     if terms.counted or terms.in_order:
@@ -349,6 +358,6 @@ def close(
         store.streams[OPEN, stream] = 0
         store.streams[FIRST_OPEN, stream] = -1
     if terms.bounded:
-        for pool in range(terms.limits[POOL].max() + 1):
+        for pool in range(terms.pools):
             contest(store, ghosts, counting, ages, terms, pool, out)
-    store.tally[PEAK] = max(store.tally[PEAK], store.streams[HELD].sum())
+    store.tally[PEAK] = max(store.tally[PEAK], total(store, HELD))

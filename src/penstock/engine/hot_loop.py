@@ -20,7 +20,7 @@ from penstock.arrivals.counting import (
     turn_pane,
 )
 from penstock.compiled import compiled
-from penstock.engine.contest import admit, close, contest, expire, oldest_alive, position, rerank, write_notes
+from penstock.engine.contest import admit, close, contest, expire, oldest_alive, position, rerank, total, write_notes
 from penstock.kernels.chains import link_key, link_time
 from penstock.kernels.cursors import cursors_on_entry
 from penstock.kernels.ghosts import Ghosts, meet
@@ -274,7 +274,7 @@ def advance(
             if not terms.whole and (
                 store.tally[STARTED] == 0
                 or time > store.tally[CLOCK]
-                or store.streams[OPEN].sum() >= terms.largest
+                or total(store, OPEN) >= terms.largest
             ):
                 _begin(store, ghosts, counting, ages, terms, time, out)
             if store.tally[SPARE] == 0:
@@ -323,5 +323,5 @@ def settle_between(
     for stream in range(store.streams.shape[1]):
         expire(store, counting, terms, stream, oldest_alive(store, terms, stream), out)
     if terms.bounded:
-        for pool in range(terms.limits[POOL].max() + 1):
+        for pool in range(terms.pools):
             contest(store, ghosts, counting, ages, terms, pool, out)

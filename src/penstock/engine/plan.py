@@ -76,12 +76,15 @@ class Side:
         Hand over the rows that were shed, with when.
     report_from
         Count matches, made and lost, from this event time on.
+    age_buckets
+        Add up at which age matches fall, over the whole run, in so many buckets.
     """
 
     ghosts: float = 1.0
     output: Literal["matches", "counts"] = "matches"
     shed_rows: bool = False
     report_from: int = -(2**62)
+    age_buckets: int = 0
 
 
 class Plan:
@@ -125,6 +128,17 @@ class Plan:
                         f"column {name!r}: the {('left', 'right')[stream]} side has no such column; "
                         f"it has {', '.join(sorted(schema.names))}."
                     )
+        for stream, (window, name) in enumerate(zip(query.windows, query.time, strict=True)):
+            kind = self.schemas[stream].field(name).type
+            if window.kind == "time" and window.in_words == pa.types.is_integer(kind):
+                raise InvalidQuery(
+                    f"within={window.length}: the time column {name!r} is {kind}; "
+                    + (
+                        "give the window as a whole number in the column's own unit."
+                        if window.in_words
+                        else "give the window in words, such as '10 minutes'."
+                    )
+                )
         if query.memory is not None:
             if "importance" in policy.needs and not query.valued:
                 raise InvalidQuery(
@@ -256,6 +270,8 @@ class Plan:
 
     def new_ages(self) -> Ages:
         """Return age curves as the policy needs them."""
+        if self.side.age_buckets:
+            return learned_ages(self.windows, self.side.age_buckets, forget=False)
         if not self.has_ages:
             return no_ages(2)
         if isinstance(self.age_source, KnownAges):
@@ -305,6 +321,7 @@ class Plan:
         half_life = self.expectation.half_life if isinstance(self.expectation, Decayed) else 1.0
         return Terms(
             limits=limits,
+            pools=self.pools[1] + 1,
             in_order=in_order,
             counted=self.query.counted,
             whole=self.query.counted or self.query.order == "evict-first",

@@ -25,7 +25,7 @@ from penstock.kernels.index import (
 )
 
 NEXT, PREV, STREAM, SPARE_SLOT = range(4)  # columns of `links`
-LUCK, CHANCE, PAST = range(3)  # columns of `odds`; PAST: sum of (1/chance - 1) over lost matches
+LUCK, CHANCE, PAST, SCRATCH = range(4)  # `odds`; PAST: sum of (1/chance - 1) over lost matches
 IMPORTANCE, PAST_VALUE = 0, 1  # columns of `worth`
 LOST, LOST_VARIANCE, VALUE, VALUE_VARIANCE, HELD, SPARE = range(6)  # cells of `sums`
 _KEPT_EIGHTHS = 7  # a sweep frees an eighth, so that sweeps cost a constant per ghost
@@ -39,7 +39,7 @@ class Ghosts(NamedTuple):
 
     wide: Any  # int64[slot, 2]: hash, mark
     links: Any  # int32[slot, 4]
-    odds: Any  # float32[slot, 3]
+    odds: Any  # float32[slot, 4]
     worth: Any  # float64[slot, 2], or no rows when nothing has an importance
     table: Any  # int64[cell]
     sums: Any  # float64[6]
@@ -54,7 +54,7 @@ def new_ghosts(places: int, *, importance: bool) -> Ghosts:
     return Ghosts(
         wide=np.zeros((places, 2), np.int64),
         links=links,
-        odds=np.zeros((places, 3), np.float32),
+        odds=np.zeros((places, 4), np.float32),
         worth=np.zeros((places if importance else 0, 2)),
         table=empty_table(places + places // 3),
         sums=sums,
@@ -98,6 +98,31 @@ def _forget(ghosts: Ghosts, slot: int) -> None:
 
 
 @compiled
+def _smallest(values: Any, count: int, rank: int) -> float:
+    """Return the value that `rank` others come before, by partition; `values` is reordered."""
+    low, high = 0, count - 1
+    while low < high:
+        pivot = values[(low + high) // 2]
+        i, j = low, high
+        while i <= j:
+            while values[i] < pivot:
+                i += 1
+            while values[j] > pivot:
+                j -= 1
+            if i <= j:
+                values[i], values[j] = values[j], values[i]
+                i += 1
+                j -= 1
+        if rank <= j:
+            high = j
+        elif rank >= i:
+            low = i
+        else:
+            break
+    return values[rank]
+
+
+@compiled
 def _sweep(ghosts: Ghosts, alive: Any) -> None:
     """Free places: first of ghosts whose window has passed, then of the least lucky."""
     places, links = len(ghosts.links), ghosts.links
@@ -109,14 +134,12 @@ def _sweep(ghosts: Ghosts, alive: Any) -> None:
     held = int(ghosts.sums[HELD])
     if held <= keep:
         return
-    lucks = np.empty(held, np.float32)
     seen = 0
     for slot in range(places):
         if links[slot, STREAM] >= 0:
-            lucks[seen] = ghosts.odds[slot, LUCK]
+            ghosts.odds[seen, SCRATCH] = ghosts.odds[slot, LUCK]
             seen += 1
-    lucks.sort()
-    cut = lucks[keep]
+    cut = _smallest(ghosts.odds[:, SCRATCH], seen, keep)
     for slot in range(places):
         if links[slot, STREAM] >= 0:
             if ghosts.odds[slot, LUCK] >= cut:

@@ -20,6 +20,7 @@ class Terms(NamedTuple):
     """What a step keeps to: constant while it runs."""
 
     limits: Any  # int64[4, stream]: W (count windows: rows - 1), budget, pool, watermark
+    pools: int
     in_order: bool  # the newest instant is everyone's watermark
     counted: bool  # count windows
     whole: bool  # instants come whole, and close at their end

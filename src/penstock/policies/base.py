@@ -40,6 +40,7 @@ class Held(NamedTuple):
 Settings = tuple[float, ...]
 Rank = Callable[[Held, Settings], float]
 Need = Literal["importance", "matches", "ages", "window"]
+Changes = Literal["never", "rising", "age", "always"]
 
 
 @compiled
@@ -61,7 +62,7 @@ class Policy:
     paper: ClassVar[str] = ""  # the name the paper gives it
     rank: ClassVar[Any]  # (held, settings) -> float, under @compiled
     needs: ClassVar[frozenset[Need]] = frozenset()
-    changes: ClassVar[Literal["never", "rising", "age", "always"]] = "never"
+    changes: ClassVar[Changes] = "never"
     second: ClassVar[Literal["", "importance"]] = ""
     gain: ClassVar[Any] = staticmethod(no_gain)
 

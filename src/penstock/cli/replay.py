@@ -1,0 +1,249 @@
+"""`penstock replay`: how much of a join each policy keeps on a budget, on a trace you have."""
+
+import json
+import math
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Literal
+
+import click
+import pyarrow as pa
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from penstock.arrivals.expectation import AgeSource, Expectation
+from penstock.cli.tables import read_table
+from penstock.errors import InvalidQuery
+from penstock.lab.traces import Ran, Trace, by_age, frequencies, places
+from penstock.policies import by_name
+from penstock.policies.base import Policy
+from penstock.query import Budget, JoinQuery, Window, both, pairs_of
+
+
+@click.command(short_help="Run two files through the join under each policy.")
+@click.argument("left", metavar="LEFT")
+@click.argument("right", metavar="RIGHT")
+@click.option("--on", required=True, help="Key column; several with commas; left=right where names differ.")
+@click.option("--time", required=True, help="Event-time column, or LEFT,RIGHT.")
+@click.option(
+    "--within",
+    help="Window: a duration ('3 hours'), or a whole number in the unit of an integer time column; "
+    "LEFT,RIGHT for one per side; 'unbounded' for none.",
+)
+@click.option("--rows", help="Count window: the last so many rows; or LEFT,RIGHT.")
+@click.option("--memory", help="Rows (400), bytes (64MB), or a share of the exact join's peak (25%).")
+@click.option("--split", default="half", show_default=True, help="half, shared, or two weights (3,1).")
+@click.option(
+    "--keep", default="match-probability", show_default=True, help="Policies, with commas between."
+)
+@click.option("--importance", help="Importance column, or LEFT,RIGHT; '-' for a side that has none.")
+@click.option(
+    "--combine",
+    type=click.Choice(["min", "sum", "product", "max", "mean"]),
+    default="min",
+    show_default=True,
+    help="How the importance of a match follows from its rows.",
+)
+@click.option(
+    "--frequencies",
+    type=click.Choice(["known", "learned"]),
+    default="known",
+    show_default=True,
+    help="What policies know of keys and ages: the whole trace, or what has passed.",
+)
+@click.option(
+    "--order",
+    type=click.Choice(["join-first", "evict-first"]),
+    default="join-first",
+    show_default=True,
+    help="Whether a row meets the memory before it competes for a place, or after.",
+)
+@click.option("--warmup", type=int, default=0, show_default=True, help="Count matches from this long after the first row.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of all chance.")
+@click.option("--ghosts", type=float, default=1.0, show_default=True, help="Ghosts per place for a row.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def replay(left: str, right: str, **options: Any) -> None:
+    """Run the rows of LEFT and RIGHT through the join, exactly and under each policy."""
+    query, memory, policies = _read_query(options)
+    trace = Trace(read_table(left), read_table(right), query)
+    with _progress(quiet=options["as_json"]) as bar:
+        exact = trace.exact(warmup=options["warmup"], progress=bar("exact"))
+        report: dict[str, Any] = {
+            "exact": {
+                "matches": exact.matches,
+                "value": exact.health.value,
+                "peak_rows": exact.health.peak_rows,
+                "seconds": exact.seconds,
+            },
+            "policies": {},
+        }
+        if memory is not None:
+            budget = places(memory, exact.health.peak_rows)
+            report["budget"] = {"unit": budget.unit, "amount": int(budget.amount)}
+            expectation, ages = frequencies(trace, options["frequencies"])
+            for policy in policies:
+                ran = _run(trace, policy, budget, expectation, ages, options, bar(policy.name))
+                report["policies"][policy.name] = _described(ran, exact)
+    if options["as_json"]:
+        click.echo(json.dumps(report, indent=2))
+    else:
+        _print(report, memory)
+
+
+def _run(
+    trace: Trace,
+    policy: Policy,
+    budget: Budget,
+    expectation: Expectation,
+    ages: AgeSource | None,
+    options: dict[str, Any],
+    progress: Callable[[int, int], None],
+) -> Ran:
+    if "ages" in policy.needs and ages is None:
+        ages = trace.known_ages()
+        trace = by_age(trace, ages, budget)
+    return trace.run(
+        policy,
+        memory=budget,
+        expectation=expectation,
+        ages=ages,
+        warmup=options["warmup"],
+        seed=options["seed"],
+        ghosts=options["ghosts"],
+        progress=progress,
+    )
+
+
+def _described(ran: Ran, exact: Ran) -> dict[str, Any]:
+    def share(made: float, whole: float) -> float:
+        return made / whole if whole else 1.0
+
+    def number(value: float) -> float | None:
+        return None if math.isnan(value) else value
+
+    health = ran.health
+    return {
+        "matches": ran.matches,
+        "value": health.value,
+        "recall": share(ran.matches, exact.matches),
+        "recall_estimate": number(ran.recall.estimate),
+        "recall_low": number(ran.recall.low),
+        "recall_high": number(ran.recall.high),
+        "value_recall": share(health.value, exact.health.value),
+        "value_recall_estimate": number(ran.value_recall.estimate),
+        "value_recall_low": number(ran.value_recall.low),
+        "value_recall_high": number(ran.value_recall.high),
+        "lost": health.lost,
+        "arrived": sum(health.arrived),
+        "shed": sum(health.shed),
+        "expired": sum(health.expired),
+        "late": sum(health.late),
+        "unmatchable": sum(health.unmatchable),
+        "held": sum(health.held),
+        "peak_rows": health.peak_rows,
+        "bytes": health.bytes,
+        "seconds": ran.seconds,
+    }
+
+
+def _read_query(options: dict[str, Any]) -> tuple[JoinQuery, Budget | None, list[Policy]]:
+    on = pairs_of([_pair(part, "=") for part in options["on"].split(",")])
+    times = options["time"].split(",")
+    importance: tuple[str | None, str | None] = (None, None)
+    if options["importance"]:
+        names = options["importance"].split(",")
+        one, other = (names * 2)[:2]
+        importance = (None if one == "-" else one, None if other == "-" else other)
+    query = JoinQuery(
+        on=on,
+        time=both(times[0] if len(times) == 1 else (times[0], times[1])),
+        windows=_windows(options["within"], options["rows"]),
+        split=_split(options["split"]),
+        importance=importance,
+        combine=options["combine"],
+        order=options["order"],
+    )
+    policies = [by_name(name.strip()) for name in options["keep"].split(",") if name.strip()]
+    return query, Budget.of(options["memory"]), policies
+
+
+def _pair(text: str, separator: str) -> str | tuple[str, str]:
+    one, _, other = text.partition(separator)
+    return (one.strip(), other.strip()) if other else one.strip()
+
+
+def _split(text: str) -> Literal["half", "shared"] | tuple[float, float]:
+    if text in ("half", "shared"):
+        return text  # type: ignore[return-value]
+    try:
+        left, right = (float(part) for part in text.split(","))
+    except ValueError:
+        raise InvalidQuery(
+            f"split={text!r}: use half, shared, or two weights such as 3,1."
+        ) from None
+    return left, right
+
+
+def _windows(within: str | None, rows: str | None) -> tuple[Window, Window]:
+    if (within is None) == (rows is None):
+        raise InvalidQuery("within, rows: give one of the two; --within unbounded is no window.")
+    one, other = ((within or rows or "").split(",") * 2)[:2]
+    if rows is not None:
+        try:
+            return Window("rows", int(one)), Window("rows", int(other))
+        except ValueError:
+            raise InvalidQuery(f"rows={rows!r}: give whole numbers.") from None
+    left, right = (_window(part.strip()) for part in (one, other))
+    return left, right
+
+
+def _window(text: str) -> Window:
+    if text == "unbounded":
+        return Window("unbounded")
+    try:
+        return Window("time", int(text))
+    except ValueError:
+        return Window.of(text)
+
+
+@contextmanager
+def _progress(*, quiet: bool) -> Iterator[Callable[[str], Callable[[int, int], None]]]:
+    """Show how far a long run is, on a terminal only."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda name: lambda done, total: None
+        return
+    with Progress(console=Console(stderr=True), transient=True) as shown:
+
+        def start(name: str) -> Callable[[int, int], None]:
+            task = shown.add_task(name, total=None)
+            return lambda done, total: shown.update(task, completed=done, total=total)
+
+        yield start
+
+
+def _print(report: dict[str, Any], memory: Budget | None) -> None:
+    exact = report["exact"]
+    console = Console()
+    console.print(
+        f"exact: {exact['matches']:,} matches, at most {exact['peak_rows']:,} rows held"
+    )
+    if memory is None:
+        return
+    budget = report["budget"]
+    table = Table(title=f"on a budget of {budget['amount']:,} {budget['unit']}")
+    for name in ("policy", "matches", "recall", "estimated", "95 % interval", "rows", "seconds"):
+        table.add_column(name, justify="left" if name == "policy" else "right")
+    for name, policy in report["policies"].items():
+        known = policy["recall_estimate"] is not None
+        table.add_row(
+            name,
+            f"{policy['matches']:,}",
+            f"{policy['recall']:.3f}",
+            f"{policy['recall_estimate']:.3f}" if known else "-",
+            f"{policy['recall_low']:.3f} - {policy['recall_high']:.3f}" if known else "-",
+            f"{policy['peak_rows']:,}",
+            f"{policy['seconds']:.2f}",
+        )
+    console.print(table)

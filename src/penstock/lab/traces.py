@@ -1,0 +1,221 @@
+"""Runs of a bounded trace through the engine: the exact join, and a join on a budget."""
+
+import copy
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from penstock.arrivals.age_split import split_by_age
+from penstock.arrivals.expectation import (
+    AgeSource,
+    Expectation,
+    Known,
+    KnownAges,
+    LastWindow,
+    LearnedAges,
+    counts_by_hash,
+)
+from penstock.engine.health import Health
+from penstock.engine.keys import Keys
+from penstock.engine.plan import Plan, Side
+from penstock.engine.sequence import ticks
+from penstock.engine.state import State, start
+from penstock.engine.step import Flow
+from penstock.policies.base import Policy
+from penstock.policies.random import RandomDrop
+from penstock.quality.estimate import Share, recall_of
+from penstock.query import Budget, JoinQuery
+
+_ROWS_AT_ONCE = 1 << 15
+_AGE_BUCKETS = 64
+Progress = Callable[[int, int], None]
+
+
+def _silent(done: int, total: int) -> None:
+    return None
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What one run of a trace produced."""
+
+    health: Health
+    seconds: float
+    recall: Share  # estimated from the ledger alone
+    value_recall: Share
+
+    @property
+    def matches(self) -> int:
+        """Matches made from the report's start on."""
+        return self.health.matched
+
+
+class Trace:
+    """Two bounded streams, in time order, and the join that is asked of them."""
+
+    def __init__(self, left: pa.Table, right: pa.Table, query: JoinQuery) -> None:
+        self.query = query
+        self.tables = tuple(
+            _in_time_order(table, name) for table, name in zip((left, right), query.time, strict=True)
+        )
+        self.schemas = tuple(table.schema for table in self.tables)
+        self._times = [
+            ticks(table[name], name=name)
+            for table, name in zip(self.tables, query.time, strict=True)
+        ]
+
+    @property
+    def rows(self) -> int:
+        """Rows of both streams."""
+        return sum(len(times) for times in self._times)
+
+    @property
+    def first(self) -> int:
+        """The earliest event time."""
+        return min((int(times[0]) for times in self._times if len(times)), default=0)
+
+    @property
+    def last(self) -> int:
+        """The latest event time."""
+        return max((int(times[-1]) for times in self._times if len(times)), default=0)
+
+    def run(
+        self,
+        policy: Policy,
+        *,
+        memory: Budget | None,
+        expectation: Expectation | None = None,
+        ages: AgeSource | None = None,
+        warmup: int = 0,
+        seed: int = 0,
+        ghosts: float = 1.0,
+        progress: Progress = _silent,
+        watch: Callable[[State], None] | None = None,
+    ) -> Ran:
+        """Run the trace under a policy and a budget; matches count once `warmup` has passed."""
+        query = replace(self.query, memory=memory)
+        side = Side(ghosts=ghosts, output="counts", report_from=self.first + warmup)
+        plan = Plan(
+            query, self.schemas, policy, expectation=expectation, ages=ages, seed=seed, side=side
+        )
+        state = start(plan)
+        began = time.perf_counter()
+        state = self._feed(state, progress, watch)
+        seconds = time.perf_counter() - began
+        return _ran(state.health(), seconds, query.valued)
+
+    def exact(self, *, warmup: int = 0, progress: Progress = _silent) -> Ran:
+        """Run the trace without a budget."""
+        return self.run(RandomDrop(), memory=None, warmup=warmup, progress=progress)
+
+    def known_frequencies(self) -> Known:
+        """Return how often each key comes on each stream within one window, over the whole trace."""
+        keys = Keys.of(self.query.on, *self.schemas)
+        span = max(1, self.last - self.first + 1)
+        reach = [w.length for w in self.query.windows if w.kind == "time"]
+        scale = max(1, *reach) / span if len(reach) == 2 else 1.0
+        distinct, counts = [], []
+        for stream, table in enumerate(self.tables):
+            columns = keys.read([table[pair[stream]] for pair in self.query.on])
+            hashes, matchable = keys.hashes(columns)
+            by_hash, count = counts_by_hash(hashes[matchable], scale)
+            distinct.append(by_hash)
+            counts.append(count)
+        return Known(tuple(distinct), tuple(counts))
+
+    def known_ages(self, buckets: int = _AGE_BUCKETS) -> KnownAges:
+        """Return at which age each stream's rows find their matches, over the whole trace."""
+        side = Side(output="counts", age_buckets=buckets)
+        plan = Plan(replace(self.query, memory=None), self.schemas, RandomDrop(), side=side)
+        state = self._feed(start(plan), _silent, None)
+        ages = state.ages
+        curves = ages.hits[:, :buckets] / np.maximum(ages.rows, 1.0)[:, None]
+        return KnownAges(
+            tuple(tuple(float(p) for p in curve) for curve in curves),
+            tuple(int(unit) for unit in ages.facts[0]),
+        )
+
+    def _feed(
+        self, state: State, progress: Progress, watch: Callable[[State], None] | None
+    ) -> State:
+        total, done = self.rows, 0
+        cuts = _cuts(self._times, _ROWS_AT_ONCE)
+        edges = [np.concatenate([[0], np.searchsorted(t, cuts), [len(t)]]) for t in self._times]
+        for part in range(len(cuts) + 1):
+            batch = [
+                table.slice(int(edge[part]), int(edge[part + 1] - edge[part]))
+                for table, edge in zip(self.tables, edges, strict=True)
+            ]
+            flow = Flow(state, batch, last=part == len(cuts))
+            for _ in flow:
+                pass
+            state = flow.state
+            done += sum(table.num_rows for table in batch)
+            progress(done, total)
+            if watch is not None:
+                watch(state)
+        return state
+
+
+def _ran(health: Health, seconds: float, valued: bool) -> Ran:
+    known = health.estimated
+    recall = recall_of(health.matched, health.lost, health.lost_variance, known=known)
+    value = recall
+    if valued:
+        value = recall_of(health.value, health.lost_value, health.lost_value_variance, known=known)
+    else:
+        health = replace(health, value=float(health.matched), lost_value=health.lost)
+    return Ran(health, seconds, recall, value)
+
+
+def _in_time_order(table: pa.Table, name: str) -> pa.Table:
+    times = ticks(pc.fill_null(table[name], pc.min(table[name])), name=name)
+    if len(times) < 2 or bool((np.diff(times) >= 0).all()):
+        return table.filter(table[name].is_valid()) if table[name].null_count else table
+    ordered = table.take(pa.array(np.argsort(times, kind="stable")))
+    return ordered.filter(ordered[name].is_valid())
+
+
+def _cuts(times: list[np.ndarray], rows: int) -> np.ndarray:
+    """Return event times at which to cut the trace into batches of about so many rows."""
+    together = np.sort(np.concatenate(times), kind="stable")
+    return np.unique(together[rows::rows])
+
+
+def frequencies(
+    trace: Trace, source: Literal["known", "learned"]
+) -> tuple[Expectation, AgeSource | None]:
+    """Return where frequencies and age curves come from, by the name the command line gives it."""
+    if source == "known":
+        return trace.known_frequencies(), None
+    return LastWindow(), LearnedAges()
+
+
+def by_age(trace: Trace, ages: KnownAges, memory: Budget) -> Trace:
+    """Return the trace with its memory divided as the age curves ask, if it was to be halved.
+
+    The rule is equation 3 of Srivastava and Widom; it speaks of places, so a budget in
+    bytes stays as it was.
+    """
+    if trace.query.split != "half" or memory.unit != "rows":
+        return trace
+    span = max(1, trace.last - trace.first)
+    rates = tuple(max(1, table.num_rows) / span for table in trace.tables)
+    split = split_by_age(int(memory.amount), ages, (rates[0], rates[1]))
+    divided = copy.copy(trace)
+    divided.query = replace(trace.query, split=(float(split[0]), float(split[1])))
+    return divided
+
+
+def places(memory: Budget, peak: int) -> Budget:
+    """Return a budget in rows where it was a share of what the exact join holds at its peak."""
+    if memory.unit != "share":
+        return memory
+    return Budget("rows", max(2, round(memory.amount * peak)))
+
+
