@@ -63,7 +63,7 @@ def known_of(left, right):
     return Known(tuple(hashes), tuple(counts))
 
 
-def run(left, right, query, policy, *, cuts=(), seed=0, expectation=None, ages=None, ghosts=1e6):
+def run(left, right, query, policy, *, cuts=(), seed=0, expectation=None, ages=None, ghosts=100.0):
     """Feed the sequence cut after so many rows; `cuts` may fall anywhere, inside instants too."""
     tables = [table_of(left), table_of(right)]
     sequence = sorted(
@@ -79,7 +79,8 @@ def run(left, right, query, policy, *, cuts=(), seed=0, expectation=None, ages=N
     parts = list(zip(edges, edges[1:], strict=False)) or [(0, 0)]
     for number, (begin, end) in enumerate(parts):
         batch = [
-            tables[s].take([i for _, stream, i in sequence[begin:end] if stream == s]) for s in (0, 1)
+            tables[s].take(pa.array([i for _, t, i in sequence[begin:end] if t == s], pa.int64()))
+            for s in (0, 1)
         ]
         out = step(state, batch, last=number == len(parts) - 1)
         state = out.state

@@ -22,6 +22,8 @@ from numba import cfunc, njit
 
 _CONSTANTS = ("terms.py", "store.py")  # no machine code of their own, but built into it
 
+_pointers: dict[tuple[str, str, str], Any] = {}  # made once a process: reading one back takes 5 ms
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -96,9 +98,11 @@ def pointer(template: Callable[..., Any], signature: str, **parts: Callable[...,
         code = body.__code__
         seen.append((body.__module__, body.__qualname__, code.co_code, code.co_consts, code.co_names))
     name = f"{template.__name__}_{zlib.crc32(repr(seen).encode()):08x}"
+    made = _pointers.get((template.__module__, name, signature))
+    if made is not None:
+        return made
     copy = FunctionType(template.__code__, {**template.__globals__, **parts}, name)
     copy.__qualname__ = name
     copy.__module__ = template.__module__
-    if numba.config.DISABLE_JIT:
-        return copy
-    return cfunc(signature, cache=True)(copy)
+    made = copy if numba.config.DISABLE_JIT else cfunc(signature, cache=True)(copy)
+    return _pointers.setdefault((template.__module__, name, signature), made)

@@ -310,7 +310,7 @@ def write_notes(store: Store, counting: Counting, ages: Ages, terms: Terms) -> N
             continue
         store.notes[slot, GAINED] = NEVER
         value = note_value(store.worth[slot, terms.note], fades, terms)
-        value += _ask(store, counting, ages, terms, slot, terms.gain)
+        value += _ask(store, counting, ages, terms, slot, terms.reward)
         store.worth[slot, terms.note] = as_stored(value, fades + 1, terms)
         _write_rank(store, counting, ages, terms, slot)
         if terms.how == BY_HEAP:

@@ -55,13 +55,17 @@ def _combine(how: int, one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
     return (one + other) / 2.0
 
 
-def take_rows(segments: Segments, sequenced: Sequenced, stream: int, places: Any) -> Any:
+def _batch_rows(plan: Plan, sequenced: Sequenced, stream: int, at: Any) -> pa.Table:
+    """Return rows of the batch at hand, with the columns that stay with a held row."""
+    kept = sequenced.tables[stream].select(plan.columns[stream])
+    return kept.take(pa.array(sequenced.row[at]))
+
+
+def take_rows(
+    plan: Plan, segments: Segments, sequenced: Sequenced, stream: int, places: Any
+) -> tuple[pa.Table | None, NDArray[np.int64]]:
     """Return rows of a stream by their places, and the order in which they come."""
-
-    def of_batch(at: Any) -> pa.Table:
-        return sequenced.tables[stream].take(pa.array(sequenced.row[at]))
-
-    return segments.take(places, of_batch)
+    return segments.take(places, lambda at: _batch_rows(plan, sequenced, stream, at))
 
 
 def find_matches(
@@ -80,9 +84,9 @@ def find_matches(
         mine = pairs[of_stream == stream]
         if len(mine) == 0:
             continue
-        older, order = take_rows(segments, sequenced, 1 - stream, mine[:, HELD_PLACE])
+        older, order = take_rows(plan, segments, sequenced, 1 - stream, mine[:, HELD_PLACE])
         at = mine[order, NEW_ROW]
-        newer = sequenced.tables[stream].take(pa.array(sequenced.row[at]))
+        newer = _batch_rows(plan, sequenced, stream, at)
         sides = (newer, older) if stream == 0 else (older, newer)
         reported = numbers[at, TIME] >= plan.side.report_from
         if not plan.keys.hash_decides:
@@ -121,7 +125,7 @@ def shed_rows(
     tables = []
     for stream in (0, 1):
         mine = streams == stream
-        rows, order = take_rows(segments, sequenced, stream, places[mine])
+        rows, order = take_rows(plan, segments, sequenced, stream, places[mine])
         if rows is None:
             rows = plan.schemas[stream].empty_table()
         at = pa.array(when[mine][order], pa.int64())

@@ -155,9 +155,11 @@ class Plan:
         """Return the columns that must stay with a held row."""
         if self.side.output == "matches" or self.side.shed_rows:
             return list(self.schemas[stream].names)
+        if self.keys.hash_decides and not self.query.valued:
+            return []
         kept = [] if self.keys.hash_decides else [pair[stream] for pair in self.query.on]
-        column = self.query.importance[stream]
-        return kept + ([column] if column is not None and column not in kept else [])
+        kept.append(self.query.importance[stream] or self.query.time[stream])
+        return list(dict.fromkeys(kept))
 
     def _lay_out(self, needs: frozenset[str]) -> None:
         policy = self.policy
@@ -345,7 +347,7 @@ class Plan:
             factor=float(factor),
             step=float(step),
             rank=pointer(_flat, _SIGNATURE, question=policy.rank),
-            gain=pointer(_flat, _SIGNATURE, question=policy.gain),
+            reward=pointer(_flat, _SIGNATURE, question=policy.reward),
             settings=tuple(float(number) for number in settings),
         )
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from penstock.kernels.store import PLACE
 
+NOWHERE = np.int64(-1)  # the place of a row that nothing is kept of but numbers
 _SHIFT = 32
 _LOW = np.int64(0xFFFFFFFF)
 _ALIVE = 0.6
@@ -59,6 +60,8 @@ class Segments:
 
     def lay_down(self, wide: NDArray[np.int64], stream: int, table: pa.Table, slots: Any) -> None:
         """Add rows as a new segment, and tell their slots where they lie."""
+        if table.num_columns == 0:
+            wide[slots, PLACE] = NOWHERE
         if table.num_rows == 0 or table.num_columns == 0:
             return
         number, self._next = self._next, self._next + 1

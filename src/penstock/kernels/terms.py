@@ -44,7 +44,7 @@ class Terms(NamedTuple):
     factor: float  # how a note fades in an instant
     step: float
     rank: Any  # pointer
-    gain: Any  # pointer
+    reward: Any  # pointer
     settings: Any  # four numbers of the policy's own
 
 

@@ -7,7 +7,7 @@ are the engine's duties, and the engine does them whatever the policy says.
 
 Where one number is not enough the policy says so in a field, and the engine does
 the rest: `second` breaks ties before age does; `asked="arrival"` fixes the rank
-when the row comes; `gain` and `fading` describe a rank that adds up (it is kept
+when the row comes; `reward` and `fading` describe a rank that adds up (it is kept
 with the row, as its `note`); in one pool for all streams ranks are compared
 across streams, so a rank must mean the same on each.
 
@@ -34,7 +34,7 @@ class Held(NamedTuple):
     matches: float  # partners to expect: its key among the other stream's arrivals
     slope: float  # of the age curve at its age
     luck: float  # drawn when it came, in [0, 1)
-    note: float  # what `gain` and `fading` have made of it
+    note: float  # what `reward` and `fading` have made of it
 
 
 Settings = tuple[float, ...]
@@ -44,7 +44,7 @@ Changes = Literal["never", "rising", "age", "always"]
 
 
 @compiled
-def no_gain(held: Held, settings: Settings) -> float:
+def no_reward(held: Held, settings: Settings) -> float:
     """Add nothing to the note of a row that has made a match."""
     return 0.0
 
@@ -64,7 +64,7 @@ class Policy:
     needs: ClassVar[frozenset[Need]] = frozenset()
     changes: ClassVar[Changes] = "never"
     second: ClassVar[Literal["", "importance"]] = ""
-    gain: ClassVar[Any] = staticmethod(no_gain)
+    reward: ClassVar[Any] = staticmethod(no_reward)
 
     @property
     def asked(self) -> Literal["arrival", "always"]:
@@ -73,7 +73,7 @@ class Policy:
 
     @property
     def settings(self) -> Settings:
-        """Return the numbers that `rank` and `gain` read while running."""
+        """Return the numbers that `rank` and `reward` read while running."""
         return (0.0,)
 
     @property
