@@ -7,6 +7,7 @@ watermarks (the input is sorted first), and scarce ghosts (here every shed row l
 
 from __future__ import annotations
 
+import struct
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -43,6 +44,11 @@ def splitmix(x: int) -> int:
 def luck(seed: int, turn: int, lane: int = 0) -> float:
     """A number in [0, 1). Lane 0 is for policies, lane 1 for ghosts."""
     return (splitmix(splitmix((splitmix(seed & MASK) + lane) & MASK) ^ turn) >> 11) * 2**-53
+
+
+def single(number: float) -> float:
+    """The nearest number of single precision."""
+    return struct.unpack("f", struct.pack("f", number))[0]
 
 
 # ------------------------------------------------------------------------------ the exact result
@@ -116,7 +122,7 @@ class Join:
     def __init__(self, windows: Windows, kind: str, expectation: Expectation):
         self.windows = tuple(windows)
         self.counted = kind == "count" and self.windows != (None, None)
-        self.matches = lambda row: expectation(row, self)
+        self.matches = lambda row: single(expectation(row, self))
         self.time = 0  # of the instant being worked on
         self.come = [0, 0]  # rows come per stream: unmatchable ones too, and the whole instant
         self.held: tuple[list[Entry], list[Entry]] = ([], [])  # per stream, by turn
@@ -305,7 +311,7 @@ def gain_and_loss(gain=0.01, loss=0.05, step=1, how="multiply") -> Policy:
             else:
                 row.note = row.note * (1 - loss) if how == "multiply" else row.note - loss
 
-    return Policy(lambda row, join: row.note, always=True, after_matches=update)
+    return Policy(lambda row, join: single(row.note), always=True, after_matches=update)
 
 
 def age_curve(curves: Sequence[tuple[Sequence[float], int]]) -> Policy:

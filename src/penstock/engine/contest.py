@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from penstock.arrivals.ages import Ages, bucket_of
 from penstock.arrivals.chance import luck
 from penstock.arrivals.counting import MODE, RETAINED, Counting, add, count_of, fade_factor
@@ -26,6 +28,8 @@ from penstock.kernels.store import (
     HELD,
     IN_HEAP,
     NEWER,
+    NEWEST,
+    OLDER,
     OLDEST,
     OPEN,
     PEAK,
@@ -104,6 +108,12 @@ def _matches(store: Store, counting: Counting, terms: Terms, slot: int) -> float
 
 
 @compiled
+def _rounded(number: float) -> float:
+    """Return a number in single precision: sums that differ by rounding alone are then equal."""
+    return float(np.float32(number))
+
+
+@compiled
 def _ask(
     store: Store, counting: Counting, ages: Ages, terms: Terms, slot: int, question: Any
 ) -> float:
@@ -119,10 +129,10 @@ def _ask(
         age,
         terms.limits[WINDOW, stream] - age,
         _importance(store, terms, slot),
-        _matches(store, counting, terms, slot),
+        _rounded(_matches(store, counting, terms, slot)),
         slope,
         luck(terms.policy_luck, store.wide[slot, TURN]),
-        store.worth[slot, terms.note] if terms.note >= 0 else 0.0,
+        _rounded(store.worth[slot, terms.note]) if terms.note >= 0 else 0.0,
         terms.settings[0],
         terms.settings[1],
         terms.settings[2],
@@ -288,9 +298,8 @@ def admit(
     pool = terms.limits[POOL, store.links[slot, STREAM]]
     store.streams[USED, pool] += store.links[slot, COST] if terms.costed else 1
     if terms.note >= 0:
-        # Under evict-first notes fade after the contest, but not those of the newcomers.
-        fades = store.tally[FADES] + (1 if terms.evict_first else 0)
-        store.worth[slot, terms.note] = as_stored(_importance(store, terms, slot), fades, terms)
+        importance = _importance(store, terms, slot)
+        store.worth[slot, terms.note] = as_stored(importance, store.tally[FADES], terms)
     if terms.second >= 0:
         store.worth[slot, terms.second] = _importance(store, terms, slot)
     _write_rank(store, counting, ages, terms, slot)
@@ -299,24 +308,39 @@ def admit(
 
 
 @compiled
+def _set_note(
+    store: Store, counting: Counting, ages: Ages, terms: Terms, slot: int, added: float
+) -> None:
+    """Write what a note is worth after this instant, and move the row to its new rank."""
+    fades = store.tally[FADES]
+    value = note_value(store.worth[slot, terms.note], fades, terms) + added
+    store.worth[slot, terms.note] = as_stored(value, fades + 1, terms)
+    _write_rank(store, counting, ages, terms, slot)
+    if terms.how == BY_HEAP:
+        settle(store, terms, terms.limits[POOL, store.links[slot, STREAM]], slot)
+
+
+@compiled
 def write_notes(store: Store, counting: Counting, ages: Ages, terms: Terms) -> None:
     """Let rows that matched in this instant gain, and all others fade."""
     if terms.note < 0:
         return
-    fades = store.tally[FADES]
     for i in range(store.tally[TOUCHED]):
-        slot = store.notes[i, TOUCHED_SLOT]
+        slot = store.notes[i, TOUCHED_SLOT] + 0
         if store.notes[slot, GAINED] == NEVER:  # the slot has another row by now
             continue
         store.notes[slot, GAINED] = NEVER
-        value = note_value(store.worth[slot, terms.note], fades, terms)
-        value += _ask(store, counting, ages, terms, slot, terms.reward)
-        store.worth[slot, terms.note] = as_stored(value, fades + 1, terms)
-        _write_rank(store, counting, ages, terms, slot)
-        if terms.how == BY_HEAP:
-            settle(store, terms, terms.limits[POOL, store.links[slot, STREAM]], slot)
+        _set_note(
+            store, counting, ages, terms, slot, _ask(store, counting, ages, terms, slot, terms.reward)
+        )
     store.tally[TOUCHED] = 0
-    store.tally[FADES] = fades + 1
+    if terms.evict_first:  # the newcomers have a note by now, which does not fade yet
+        for stream in range(store.streams.shape[1]):
+            slot = store.streams[NEWEST, stream] + 0
+            while slot >= 0 and store.wide[slot, TURN] >= store.streams[FIRST_TURN, stream]:
+                _set_note(store, counting, ages, terms, slot, 0.0)
+                slot = store.links[slot, OLDER] + 0
+    store.tally[FADES] += 1
     if refit(store, terms):
         rerank(store, counting, ages, terms)
 
