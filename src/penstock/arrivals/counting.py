@@ -174,7 +174,8 @@ def _lay_out(into: Any, counted: Any, keys: Any, counts: Any) -> None:
     for i in range(len(keys)):
         cell = _cell_of(into, keys[i])
         into[cell] = keys[i]
-        counted[cell] = counts[i]
+        for column in range(counts.shape[1]):
+            counted[cell, column] = counts[i, column]
 
 
 def to_sketch(counting: Counting) -> Counting:
