@@ -1,13 +1,12 @@
 """Runs of the engine in the terms of the twin: lists of rows in, pairs of indexes out."""
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from reference import Row, simulate
 
-import reference
-from penstock.arrivals.expectation import Decayed, Known, KnownAges, LastWindow, Retained
+from penstock.arrivals.expectation import Known
 from penstock.engine.keys import Keys
 from penstock.engine.plan import Plan, Side
 from penstock.engine.state import start
@@ -67,7 +66,11 @@ def run(left, right, query, policy, *, cuts=(), seed=0, expectation=None, ages=N
     """Feed the sequence cut after so many rows; `cuts` may fall anywhere, inside instants too."""
     tables = [table_of(left), table_of(right)]
     sequence = sorted(
-        ((row.time, stream, index) for stream, rows in enumerate((left, right)) for index, row in enumerate(rows))
+        (
+            (row.time, stream, index)
+            for stream, rows in enumerate((left, right))
+            for index, row in enumerate(rows)
+        )
     )
     side = Side(ghosts=ghosts, shed_rows=True)
     plan = Plan(
@@ -76,7 +79,7 @@ def run(left, right, query, policy, *, cuts=(), seed=0, expectation=None, ages=N
     state = start(plan)
     edges = sorted({0, len(sequence), *(cut % (len(sequence) + 1) for cut in cuts)})
     pairs, shed, peaks = [], [], []
-    parts = list(zip(edges, edges[1:], strict=False)) or [(0, 0)]
+    parts = list(itertools.pairwise(edges)) or [(0, 0)]
     for number, (begin, end) in enumerate(parts):
         batch = [
             tables[s].take(pa.array([i for _, t, i in sequence[begin:end] if t == s], pa.int64()))

@@ -17,6 +17,7 @@ from reference import (
     policy,
     retained,
     simulate,
+    single,
     splitmix,
 )
 
@@ -320,7 +321,7 @@ def test_panes_of_count_windows():
 def test_decayed():
     seen = asked(decayed(2), line("a..a.a"), line("a.a"), (9, 9))
     assert seen[0] == 1
-    assert seen[3] == 2**-1.5 + 2**-0.5
+    assert seen[3] == single(2**-1.5 + 2**-0.5)
     assert math.isclose(seen[5], 2**-2.5 + 2**-1.5)
 
 

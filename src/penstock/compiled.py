@@ -13,18 +13,34 @@ import os
 import tempfile
 import zlib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
 import numba
-from numba import cfunc, njit
+from llvmlite import ir
+from numba import cfunc, njit, types
+from numba.core import cgutils
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import (
+    NativeValue,
+    infer_getattr,
+    lower_getattr_generic,
+    models,
+    register_model,
+    typeof_impl,
+    unbox,
+)
 
 _CONSTANTS = ("terms.py", "store.py")  # no machine code of their own, but built into it
 
 _pointers: dict[tuple[str, str, str], Any] = {}  # made once a process: reading one back takes 5 ms
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
 
 
 def _source_fingerprint() -> str:
@@ -67,21 +83,80 @@ def cache_folder() -> Path:
 numba.config.CACHE_DIR = str(cache_folder())
 
 
+def _in_full_width(resolve: Callable[..., Any], made: Any, arguments: Any, named: Any) -> Any:
+    """Resolve a call with numbers of 64 bits, or each mixture of widths would be compiled apart."""
+    wide = [
+        types.int64
+        if isinstance(kind, types.Integer) and kind.signed
+        else types.float64
+        if isinstance(kind, types.Float)
+        else types.unliteral(kind)
+        for kind in arguments
+    ]
+    return resolve(made, wide, named)
+
+
+class _Elsewhere:
+    """In place of the engine that would run a draft: nothing is to be done there."""
+
+    def set_env(self, name: str, environment: object) -> None:
+        pass
+
+
+class _Draft(JITCodeLibrary):
+    """Code that waits to be linked into its callers."""
+
+    codegen = _Elsewhere()
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        return 0
+
+
+class _Drafter(Compiler):
+    """Numba's own steps, but for where the result is put."""
+
+    def define_pipelines(self) -> Any:
+        self.state.library = _Draft(self.state.targetctx.codegen(), self.state.func_id.func_name)
+        return super().define_pipelines()
+
+
+# Compiled code never makes an array: it works on those it is given.  So it need not count
+# references to them, which cost ten times as much as the work itself where tuples of arrays are
+# handed from function to function (measured: docs/decisions/0002-kernels.md).
+_OPTIONS = {"_nrt": False, "error_model": "numpy"}
+
+
 def compiled(function: F) -> F:
     """Compile `function` on first use and keep the machine code on disk.
-
-    Compiled code never makes an array: it works on those it is given.  So it need not
-    count references to them, which cost ten times as much as the work itself where tuples of
-    arrays are handed from function to function (measured: docs/decisions/0002-kernels.md).
 
     A function typed at a prompt has no file to name the machine code after; it
     is compiled for this process alone.
     """
-    options = {"_nrt": False, "error_model": "numpy"}
     try:
-        return cast(F, njit(cache=True, **options)(function))
+        return cast(F, njit(cache=True, **_OPTIONS)(function))
     except RuntimeError:
-        return cast(F, njit(**options)(function))
+        return cast(F, njit(**_OPTIONS)(function))
+
+
+def inner(function: F) -> F:
+    """Compile a function that only compiled functions call.
+
+    It has no door from Python and no machine code of its own: it is linked into its callers as a
+    draft, and optimised there.  Optimising every function once more in each of its callers, and
+    theirs, took twenty times as long (measured: docs/decisions/0002-kernels.md).
+    """
+    options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": _Drafter}
+    made = njit(**options, **_OPTIONS)(function)
+    if not numba.config.DISABLE_JIT:
+        made.get_call_template = partial(_in_full_width, type(made).get_call_template, made)
+    return cast(F, made)
 
 
 def pointer(template: Callable[..., Any], signature: str, **parts: Callable[..., Any]) -> Any:
@@ -96,7 +171,9 @@ def pointer(template: Callable[..., Any], signature: str, **parts: Callable[...,
     for part in parts.values():
         body = getattr(part, "py_func", part)
         code = body.__code__
-        seen.append((body.__module__, body.__qualname__, code.co_code, code.co_consts, code.co_names))
+        seen.append(
+            (body.__module__, body.__qualname__, code.co_code, code.co_consts, code.co_names)
+        )
     name = f"{template.__name__}_{zlib.crc32(repr(seen).encode()):08x}"
     made = _pointers.get((template.__module__, name, signature))
     if made is not None:
@@ -106,3 +183,64 @@ def pointer(template: Callable[..., Any], signature: str, **parts: Callable[...,
     copy.__module__ = template.__module__
     made = copy if numba.config.DISABLE_JIT else cfunc(signature, cache=True)(copy)
     return _pointers.setdefault((template.__module__, name, signature), made)
+
+
+class _Address(types.Type):
+    """The type of a tuple that compiled functions hand on by its address."""
+
+    def __init__(self, fields: types.NamedTuple) -> None:
+        self.fields = fields
+        super().__init__(name=f"address of {fields}")
+
+
+def by_address(kind: type[T]) -> type[T]:
+    """Let compiled functions hand on tuples of this class by their address.
+
+    Handed on by value, a tuple of arrays is taken apart into a hundred numbers at every call;
+    machine code for that took minutes to make (measured: docs/decisions/0002-kernels.md).
+    Reading a field is the only thing compiled code can do with such a tuple.
+    """
+
+    @typeof_impl.register(kind)
+    def typeof(value: Any, context: Any) -> _Address:
+        return _Address(types.NamedTuple([typeof_impl(field, context) for field in value], kind))
+
+    return kind
+
+
+@register_model(_Address)
+class _AddressModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: _Address) -> None:
+        super().__init__(manager, kind, manager.lookup(kind.fields).get_data_type().as_pointer())
+
+
+@infer_getattr
+class _AddressAttribute(AttributeTemplate):
+    key = _Address
+
+    def generic_resolve(self, kind: _Address, name: str) -> Any:
+        fields = kind.fields.fields
+        return kind.fields.types[fields.index(name)] if name in fields else None
+
+
+@unbox(_Address)
+def _unbox_address(kind: _Address, value: Any, c: Any) -> NativeValue:
+    made = c.unbox(kind.fields, value)
+    model = c.context.data_model_manager[kind.fields]
+    place = cgutils.alloca_once(c.builder, model.get_data_type())
+    c.builder.store(model.as_data(c.builder, made.value), place)
+    # From here on the fields never change.  An empty piece of assembly keeps the optimiser
+    # from looking behind this moment, when they had not been written yet.
+    kind_of_place = ir.FunctionType(place.type, [place.type])
+    address = c.builder.asm(kind_of_place, "", "=r,0,~{memory}", [place], True)
+    return NativeValue(address, is_error=made.is_error, cleanup=made.cleanup)
+
+
+@lower_getattr_generic(_Address)
+def _read_field(context: Any, builder: Any, kind: _Address, value: Any, name: str) -> Any:
+    at = kind.fields.fields.index(name)
+    place = cgutils.gep_inbounds(builder, value, 0, at)
+    model = context.data_model_manager[kind.fields.types[at]]
+    read = builder.load(place)
+    read.set_metadata("invariant.load", builder.module.add_metadata([]))
+    return model.from_data(builder, read)

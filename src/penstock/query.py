@@ -96,13 +96,13 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How much a join may hold: so many rows, so many bytes, or a share of what exact would hold."""
+    """How much a join may hold: rows, bytes, or a share of what the exact join would hold."""
 
     unit: Literal["rows", "bytes", "share"]
     amount: float
 
     def __post_init__(self) -> None:
-        if self.unit == "share" and not 0 < self.amount:
+        if self.unit == "share" and not self.amount > 0:
             raise InfeasibleBudget(
                 f"memory={self.amount:.0%}: give a percentage above 0, such as '25%'."
             )
@@ -197,8 +197,8 @@ class JoinQuery:
             )
         if self.order not in ("join-first", "evict-first"):
             raise InvalidQuery(
-                f"order={self.order!r}: use 'join-first' (a row meets the memory, then competes) or "
-                "'evict-first' (it competes, then meets what is left)."
+                f"order={self.order!r}: use 'join-first' (a row meets the memory, then competes) "
+                "or 'evict-first' (it competes, then meets what is left)."
             )
         if isinstance(self.split, tuple):
             if len(self.split) != 2 or min(self.split) < 0 or sum(self.split) <= 0:

@@ -1,14 +1,14 @@
 """Every policy, row for row, against the slow twin in tests/reference.py."""
 
 import pytest
-import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import Row
-from running import known_of, query_of, run
 
+import reference
 from penstock.arrivals.expectation import Decayed, KnownAges, LastWindow, Retained
 from penstock.policies import by_name
+from reference import Row
+from running import known_of, query_of, run
 
 rows = st.lists(
     st.builds(
@@ -99,31 +99,82 @@ NEED_A_WINDOW = [
 
 @pytest.mark.parametrize("names", POLICIES, ids=str)
 @pytest.mark.parametrize("expects", sorted(EXPECTATIONS))
-@given(left=rows, right=rows, windows=st.tuples(lengths, lengths), memory=budgets, split=splits,
-       order=orders, cut=cuts)
+@given(
+    left=rows,
+    right=rows,
+    windows=st.tuples(lengths, lengths),
+    memory=budgets,
+    split=splits,
+    order=orders,
+    cut=cuts,
+)
 def test_time_windows(names, expects, left, right, windows, memory, split, order, cut):
-    both_sides(left, right, windows=windows, kind="time", memory=memory, split=split, order=order,
-               names=names, cut=cut, expects=expects)
+    both_sides(
+        left,
+        right,
+        windows=windows,
+        kind="time",
+        memory=memory,
+        split=split,
+        order=order,
+        names=names,
+        cut=cut,
+        expects=expects,
+    )
 
 
 @pytest.mark.parametrize("names", NEED_A_WINDOW, ids=str)
 @pytest.mark.parametrize("expects", sorted(EXPECTATIONS))
-@given(left=rows, right=rows, windows=st.tuples(st.integers(0, 6), st.integers(0, 6)),
-       memory=budgets, split=splits, order=orders, cut=cuts)
+@given(
+    left=rows,
+    right=rows,
+    windows=st.tuples(st.integers(0, 6), st.integers(0, 6)),
+    memory=budgets,
+    split=splits,
+    order=orders,
+    cut=cuts,
+)
 def test_time_windows_of_policies_that_watch_the_clock(
     names, expects, left, right, windows, memory, split, order, cut
 ):
-    both_sides(left, right, windows=windows, kind="time", memory=memory, split=split, order=order,
-               names=names, cut=cut, expects=expects)
+    both_sides(
+        left,
+        right,
+        windows=windows,
+        kind="time",
+        memory=memory,
+        split=split,
+        order=order,
+        names=names,
+        cut=cut,
+        expects=expects,
+    )
 
 
 @pytest.mark.parametrize("names", POLICIES + NEED_A_WINDOW, ids=str)
 @pytest.mark.parametrize("expects", sorted(EXPECTATIONS))
-@given(left=rows, right=rows, windows=st.tuples(st.integers(1, 6), st.integers(1, 6)),
-       memory=budgets, split=splits, order=orders, cut=cuts)
+@given(
+    left=rows,
+    right=rows,
+    windows=st.tuples(st.integers(1, 6), st.integers(1, 6)),
+    memory=budgets,
+    split=splits,
+    order=orders,
+    cut=cuts,
+)
 def test_count_windows(names, expects, left, right, windows, memory, split, order, cut):
-    both_sides(left, right, windows=windows, kind="count", memory=memory, split=split, order=order,
-               names=names, cut=cut, expects=expects)
+    both_sides(
+        left,
+        right,
+        windows=windows,
+        kind="count",
+        memory=memory,
+        split=split,
+        order=order,
+        names=names,
+        cut=cut,
+        expects=expects,
+    )
 
 
 @given(left=rows, right=rows, windows=st.tuples(lengths, lengths), order=orders, cut=cuts)

@@ -1,4 +1,4 @@
-"""How many matches a memory can make where matches depend on age, and how to divide it between sides."""
+"""Where matches depend on age: how many a memory can make, and how sides divide it."""
 
 from collections.abc import Sequence
 

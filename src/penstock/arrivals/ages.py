@@ -4,25 +4,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from penstock.compiled import compiled
-
+from penstock.compiled import by_address, compiled, inner
 
 UNIT, PANE, LENGTH = range(3)  # rows of `facts`
 FOR_EVER = 2**62  # the length of a pane that never ends
 
 
+@by_address
 class Ages(NamedTuple):
     """Age curves of all streams, and what is learned of them while running."""
 
     slopes: Any  # float64[stream, bucket]: the best rate a row of that age can still reach
     order: Any  # int64[stream, bucket]: buckets by slope, lowest first; between equals the older
-    hits: Any  # float64[stream, bucket]: matches seen at that age; no buckets when nothing is learned
+    hits: (
+        Any  # float64[stream, bucket]: matches seen at that age; no buckets when nothing is learned
+    )
     rows: Any  # float64[stream]: rows seen
     facts: Any  # int64[3, stream]: how long a bucket is; the newest row's pane; how long a pane is
 
 
 def slopes_of(matches: Any) -> Any:
-    """Return for each age bucket the fastest rate at which a row of that age can still find matches.
+    """Return per age bucket the fastest rate at which a row of that age can still find matches.
 
     With `C(k)` the matches found by age `k`, that is `max over j > i of (C(j) - C(i)) / (j - i)`.
 
@@ -69,13 +71,13 @@ def _write_order(slopes: Any, order: Any) -> None:
         order[at] = bucket
 
 
-@compiled
+@inner
 def bucket_of(ages: Ages, stream: int, age: int) -> int:
     """Return the age bucket; the last one is for rows older than the curve."""
     return max(0, min(age // ages.facts[UNIT, stream], ages.slopes.shape[1] - 1))
 
 
-@compiled
+@inner
 def relearn(ages: Ages, stream: int) -> None:
     """Make the slopes of what has been seen, and let what was seen before count half."""
     buckets = ages.hits.shape[1] - 1
@@ -91,7 +93,7 @@ def relearn(ages: Ages, stream: int) -> None:
         ages.hits[stream, bucket] *= 0.5
 
 
-@compiled
+@inner
 def turn_age_pane(ages: Ages, stream: int, at: int) -> None:
     """Learn the stream's curve anew once a window has passed."""
     if ages.hits.shape[1] == 0 or ages.facts[LENGTH, stream] == FOR_EVER:

@@ -1,4 +1,4 @@
-"""Numbers drawn from one seed and a row's place in the sequence, so that a replay draws them again."""
+"""Numbers drawn from a seed and a row's place in the sequence: a replay draws them again."""
 
 import numpy as np
 

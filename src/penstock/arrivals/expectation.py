@@ -1,6 +1,5 @@
-"""Where the number of partners to expect comes from: stated by the user, or learned while running."""
+"""Where the number of partners to expect comes from: stated, or learned while running."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from typing import Any, Literal
 
 import click
-import pyarrow as pa
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
@@ -25,7 +24,9 @@ from penstock.query import Budget, JoinQuery, Window, both, pairs_of
 @click.command(short_help="Run two files through the join under each policy.")
 @click.argument("left", metavar="LEFT")
 @click.argument("right", metavar="RIGHT")
-@click.option("--on", required=True, help="Key column; several with commas; left=right where names differ.")
+@click.option(
+    "--on", required=True, help="Key column; several with commas; left=right where names differ."
+)
 @click.option("--time", required=True, help="Event-time column, or LEFT,RIGHT.")
 @click.option(
     "--within",
@@ -33,12 +34,18 @@ from penstock.query import Budget, JoinQuery, Window, both, pairs_of
     "LEFT,RIGHT for one per side; 'unbounded' for none.",
 )
 @click.option("--rows", help="Count window: the last so many rows; or LEFT,RIGHT.")
-@click.option("--memory", help="Rows (400), bytes (64MB), or a share of the exact join's peak (25%).")
-@click.option("--split", default="half", show_default=True, help="half, shared, or two weights (3,1).")
+@click.option(
+    "--memory", help="Rows (400), bytes (64MB), or a share of the exact join's peak (25%)."
+)
+@click.option(
+    "--split", default="half", show_default=True, help="half, shared, or two weights (3,1)."
+)
 @click.option(
     "--keep", default="match-probability", show_default=True, help="Policies, with commas between."
 )
-@click.option("--importance", help="Importance column, or LEFT,RIGHT; '-' for a side that has none.")
+@click.option(
+    "--importance", help="Importance column, or LEFT,RIGHT; '-' for a side that has none."
+)
 @click.option(
     "--combine",
     type=click.Choice(["min", "sum", "product", "max", "mean"]),
@@ -60,9 +67,17 @@ from penstock.query import Budget, JoinQuery, Window, both, pairs_of
     show_default=True,
     help="Whether a row meets the memory before it competes for a place, or after.",
 )
-@click.option("--warmup", type=int, default=0, show_default=True, help="Count matches from this long after the first row.")
+@click.option(
+    "--warmup",
+    type=int,
+    default=0,
+    show_default=True,
+    help="Count matches from this long after the first row.",
+)
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of all chance.")
-@click.option("--ghosts", type=float, default=1.0, show_default=True, help="Ghosts per place for a row.")
+@click.option(
+    "--ghosts", type=float, default=1.0, show_default=True, help="Ghosts per place for a row."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def replay(left: str, right: str, **options: Any) -> None:
     """Run the rows of LEFT and RIGHT through the join, exactly and under each policy."""
@@ -226,9 +241,7 @@ def _progress(*, quiet: bool) -> Iterator[Callable[[str], Callable[[int, int], N
 def _print(report: dict[str, Any], memory: Budget | None) -> None:
     exact = report["exact"]
     console = Console()
-    console.print(
-        f"exact: {exact['matches']:,} matches, at most {exact['peak_rows']:,} rows held"
-    )
+    console.print(f"exact: {exact['matches']:,} matches, at most {exact['peak_rows']:,} rows held")
     if memory is None:
         return
     budget = report["budget"]

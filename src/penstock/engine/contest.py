@@ -7,9 +7,9 @@ import numpy as np
 from penstock.arrivals.ages import Ages, bucket_of
 from penstock.arrivals.chance import luck
 from penstock.arrivals.counting import MODE, RETAINED, Counting, add, count_of, fade_factor
-from penstock.compiled import compiled
-from penstock.kernels.cursors import cursors_on_leave, least_by_age
+from penstock.compiled import inner
 from penstock.kernels.chains import unlink_key, unlink_time
+from penstock.kernels.cursors import cursors_on_leave, least_by_age
 from penstock.kernels.ghosts import Ghosts, remember
 from penstock.kernels.heap import heapify, leaves_before, pull, push, settle, sink
 from penstock.kernels.index import HASH, MARK
@@ -65,7 +65,7 @@ from penstock.kernels.terms import (
 )
 
 
-@compiled
+@inner
 def position(store: Store, terms: Terms, stream: int) -> int:
     """Return where a stream's window ends now: the clock, or its newest ordinal."""
     if terms.counted:
@@ -73,7 +73,7 @@ def position(store: Store, terms: Terms, stream: int) -> int:
     return store.tally[CLOCK]
 
 
-@compiled
+@inner
 def total(store: Store, counter: int) -> int:
     """Return a counter summed over all streams."""
     count = 0
@@ -82,7 +82,7 @@ def total(store: Store, counter: int) -> int:
     return count
 
 
-@compiled
+@inner
 def oldest_alive(store: Store, terms: Terms, stream: int) -> int:
     """Return the lowest mark of a stream that a row to come can still match."""
     if terms.counted or terms.in_order:
@@ -90,12 +90,12 @@ def oldest_alive(store: Store, terms: Terms, stream: int) -> int:
     return terms.limits[WATERMARK, 1 - stream] - terms.limits[WINDOW, stream]
 
 
-@compiled
+@inner
 def _importance(store: Store, terms: Terms, slot: int) -> float:
     return store.worth[slot, terms.importance] if terms.importance >= 0 else 1.0
 
 
-@compiled
+@inner
 def _matches(store: Store, counting: Counting, terms: Terms, slot: int) -> float:
     if not terms.matches:
         return 0.0
@@ -107,13 +107,13 @@ def _matches(store: Store, counting: Counting, terms: Terms, slot: int) -> float
     return count
 
 
-@compiled
+@inner
 def _rounded(number: float) -> float:
     """Return a number in single precision: sums that differ by rounding alone are then equal."""
     return float(np.float32(number))
 
 
-@compiled
+@inner
 def _ask(
     store: Store, counting: Counting, ages: Ages, terms: Terms, slot: int, question: Any
 ) -> float:
@@ -140,12 +140,12 @@ def _ask(
     )
 
 
-@compiled
+@inner
 def _write_rank(store: Store, counting: Counting, ages: Ages, terms: Terms, slot: int) -> None:
     store.worth[slot, RANK] = _ask(store, counting, ages, terms, slot, terms.rank)
 
 
-@compiled
+@inner
 def rerank(store: Store, counting: Counting, ages: Ages, terms: Terms) -> None:
     """Ask for every rank again and bring the heaps into order: once a pane, not once a row."""
     if not terms.bounded or terms.how != BY_HEAP or terms.fixed:
@@ -157,10 +157,8 @@ def rerank(store: Store, counting: Counting, ages: Ages, terms: Terms) -> None:
         heapify(store, terms, pool)
 
 
-@compiled
-def leave(
-    store: Store, counting: Counting, terms: Terms, slot: int, fate: int, out: Out
-) -> None:
+@inner
+def leave(store: Store, counting: Counting, terms: Terms, slot: int, fate: int, out: Out) -> None:
     """Take a row out of the join memory, whatever the reason."""
     stream = store.links[slot, STREAM]
     if counting.tally[MODE] == RETAINED:
@@ -184,7 +182,7 @@ def leave(
     give_slot(store, slot)
 
 
-@compiled
+@inner
 def expire(
     store: Store, counting: Counting, terms: Terms, stream: int, alive: int, out: Out
 ) -> None:
@@ -199,7 +197,7 @@ def expire(
         slot = newer
 
 
-@compiled
+@inner
 def _spent(store: Store, terms: Terms, pool: int) -> int:
     """Return the oldest row of the pool that only a disordered row could still meet, or -1."""
     found = -1
@@ -216,10 +214,8 @@ def _spent(store: Store, terms: Terms, pool: int) -> int:
     return found
 
 
-@compiled
-def _least_of_heap(
-    store: Store, counting: Counting, ages: Ages, terms: Terms, pool: int
-) -> int:
+@inner
+def _least_of_heap(store: Store, counting: Counting, ages: Ages, terms: Terms, pool: int) -> int:
     """Return the top of the heap once its rank is up to date.
 
     What the heap knows of a rank is never too high, because statistics only rise
@@ -236,10 +232,8 @@ def _least_of_heap(
         sink(store, terms, pool, 0)
 
 
-@compiled
-def _least_of_all(
-    store: Store, counting: Counting, ages: Ages, terms: Terms, pool: int
-) -> int:
+@inner
+def _least_of_all(store: Store, counting: Counting, ages: Ages, terms: Terms, pool: int) -> int:
     """Return the lowest row by asking for every stream's lowest age bucket, or for every row."""
     found = -1
     for stream in range(store.streams.shape[1]):
@@ -262,7 +256,7 @@ def _least_of_all(
     return found
 
 
-@compiled
+@inner
 def contest(
     store: Store, ghosts: Ghosts, counting: Counting, ages: Ages, terms: Terms, pool: int, out: Out
 ) -> None:
@@ -287,10 +281,8 @@ def contest(
         leave(store, counting, terms, slot, GONE_SHED, out)
 
 
-@compiled
-def admit(
-    store: Store, counting: Counting, ages: Ages, terms: Terms, slot: int, turn: int
-) -> None:
+@inner
+def admit(store: Store, counting: Counting, ages: Ages, terms: Terms, slot: int, turn: int) -> None:
     """Give a newcomer its turn, its rank and its part of the budget."""
     store.wide[slot, TURN] = turn
     if not terms.bounded:
@@ -307,7 +299,7 @@ def admit(
         push(store, terms, pool, slot)
 
 
-@compiled
+@inner
 def _set_note(
     store: Store, counting: Counting, ages: Ages, terms: Terms, slot: int, added: float
 ) -> None:
@@ -320,7 +312,7 @@ def _set_note(
         settle(store, terms, terms.limits[POOL, store.links[slot, STREAM]], slot)
 
 
-@compiled
+@inner
 def write_notes(store: Store, counting: Counting, ages: Ages, terms: Terms) -> None:
     """Let rows that matched in this instant gain, and all others fade."""
     if terms.note < 0:
@@ -331,7 +323,12 @@ def write_notes(store: Store, counting: Counting, ages: Ages, terms: Terms) -> N
             continue
         store.notes[slot, GAINED] = NEVER
         _set_note(
-            store, counting, ages, terms, slot, _ask(store, counting, ages, terms, slot, terms.reward)
+            store,
+            counting,
+            ages,
+            terms,
+            slot,
+            _ask(store, counting, ages, terms, slot, terms.reward),
         )
     store.tally[TOUCHED] = 0
     if terms.evict_first:  # the newcomers have a note by now, which does not fade yet
@@ -345,7 +342,7 @@ def write_notes(store: Store, counting: Counting, ages: Ages, terms: Terms) -> N
         rerank(store, counting, ages, terms)
 
 
-@compiled
+@inner
 def _give_turns(store: Store) -> None:
     """Number the rows of the open instant, left before right, those already cut included."""
     turn = store.tally[TURNS]
@@ -357,7 +354,7 @@ def _give_turns(store: Store) -> None:
     store.tally[TURNS] = turn
 
 
-@compiled
+@inner
 def close(
     store: Store, ghosts: Ghosts, counting: Counting, ages: Ages, terms: Terms, out: Out
 ) -> None:

@@ -19,8 +19,18 @@ from penstock.arrivals.counting import (
     move_landmark,
     turn_pane,
 )
-from penstock.compiled import compiled
-from penstock.engine.contest import admit, close, contest, expire, oldest_alive, position, rerank, total, write_notes
+from penstock.compiled import compiled, inner
+from penstock.engine.contest import (
+    admit,
+    close,
+    contest,
+    expire,
+    oldest_alive,
+    position,
+    rerank,
+    total,
+    write_notes,
+)
 from penstock.kernels.chains import link_key, link_time
 from penstock.kernels.cursors import cursors_on_entry
 from penstock.kernels.ghosts import Ghosts, meet
@@ -30,6 +40,8 @@ from penstock.kernels.probe import note_matches, probe, warm
 from penstock.kernels.store import (
     ARRIVED,
     CLOCK,
+    COST,
+    CUT,
     ENTERED,
     EXPIRED,
     FIRST_OPEN,
@@ -41,18 +53,30 @@ from penstock.kernels.store import (
     PLACE,
     SPARE,
     STARTED,
+    STREAM,
     TURN,
+    TURNS,
     UNMATCHABLE,
     UNPLACED,
-    COST,
-    CUT,
-    STREAM,
-    TURNS,
     Store,
     take_slot,
 )
 from penstock.kernels.terms import (
-    DONE, EXPECTED, IMPORTANCE, KEY, MATCHABLE, NEED_ROOM, NEED_SKETCH, OF_STREAM, PAIRS_FULL, POOL, ROW_COST, ROW_PLACE, TIME, WATERMARK, WINDOW,
+    DONE,
+    EXPECTED,
+    IMPORTANCE,
+    KEY,
+    MATCHABLE,
+    NEED_ROOM,
+    NEED_SKETCH,
+    OF_STREAM,
+    PAIRS_FULL,
+    POOL,
+    ROW_COST,
+    ROW_PLACE,
+    TIME,
+    WATERMARK,
+    WINDOW,
     Batch,
     Out,
     Terms,
@@ -64,13 +88,13 @@ ALL, SAME, BEFORE = range(3)  # PASS: whom a newcomer meets; under evict-first i
 FAR = 2**62
 
 
-@compiled
+@inner
 def _turn_panes(counting: Counting, ages: Ages, stream: int, at: int) -> bool:
     turn_age_pane(ages, stream, at)
     return turn_pane(counting, stream, at)
 
 
-@compiled
+@inner
 def _begin(
     store: Store, ghosts: Ghosts, counting: Counting, ages: Ages, terms: Terms, time: int, out: Out
 ) -> None:
@@ -89,7 +113,7 @@ def _begin(
         rerank(store, counting, ages, terms)
 
 
-@compiled
+@inner
 def is_late(store: Store, terms: Terms, stream: int, time: int) -> bool:
     """Say whether a row comes behind its watermark: its own stream's, or everyone's clock."""
     if terms.in_order:
@@ -97,7 +121,7 @@ def is_late(store: Store, terms: Terms, stream: int, time: int) -> bool:
     return time < terms.limits[WATERMARK, stream]
 
 
-@compiled
+@inner
 def _enter_whole(store: Store, terms: Terms, batch: Batch, cursor: Any) -> None:
     """Find where the instant ends, and let all of its rows enter their windows."""
     first, rows = cursor[ROW], len(batch.numbers)
@@ -115,7 +139,7 @@ def _enter_whole(store: Store, terms: Terms, batch: Batch, cursor: Any) -> None:
     cursor[START], cursor[END] = first, end
 
 
-@compiled
+@inner
 def _enter(
     store: Store, counting: Counting, ages: Ages, terms: Terms, batch: Batch, row: int, mark: int
 ) -> int:
@@ -144,10 +168,16 @@ def _enter(
     return slot
 
 
-@compiled
+@inner
 def _wait_or_settle(
-    store: Store, ghosts: Ghosts, counting: Counting, ages: Ages, terms: Terms, slot: int,
-    late: bool, out: Out,
+    store: Store,
+    ghosts: Ghosts,
+    counting: Counting,
+    ages: Ages,
+    terms: Terms,
+    slot: int,
+    late: bool,
+    out: Out,
 ) -> None:
     """Let a newcomer wait for the end of its instant; a late one is an instant of its own."""
     stream = store.links[slot, STREAM]
@@ -162,13 +192,23 @@ def _wait_or_settle(
         contest(store, ghosts, counting, ages, terms, terms.limits[POOL, stream], out)
 
 
-@compiled
+@inner
 def _meet_all(
-    store: Store, ghosts: Ghosts, ages: Ages, terms: Terms, batch: Batch, row: int, low: int,
+    store: Store,
+    ghosts: Ghosts,
+    ages: Ages,
+    terms: Terms,
+    batch: Batch,
+    row: int,
+    low: int,
     high: int,
 ) -> None:
     """After a newcomer's pairs are written: who gained by it, and what it has lost."""
-    key, time, other = batch.numbers[row, KEY], batch.numbers[row, TIME], 1 - batch.flags[row, OF_STREAM]
+    key, time, other = (
+        batch.numbers[row, KEY],
+        batch.numbers[row, TIME],
+        1 - batch.flags[row, OF_STREAM],
+    )
     hits, unit = ages.hits[other], ages.facts[UNIT, other]
     at = store.streams[ENTERED, other] if terms.counted else time
     if len(hits) > 0 or terms.note >= 0:
@@ -178,7 +218,7 @@ def _meet_all(
     meet(ghosts, key, other, low, high, value, terms.combine, reported, hits, unit, at)
 
 
-@compiled
+@inner
 def _count(
     store: Store, counting: Counting, ages: Ages, terms: Terms, batch: Batch, row: int, mark: int
 ) -> None:
@@ -197,12 +237,18 @@ def _count(
         add(counting, batch.numbers[row, KEY], stream, weight)
 
 
-@compiled
+@inner
 def _next_instant(
-    store: Store, ghosts: Ghosts, counting: Counting, ages: Ages, terms: Terms, batch: Batch,
-    out: Out, cursor: Any,
+    store: Store,
+    ghosts: Ghosts,
+    counting: Counting,
+    ages: Ages,
+    terms: Terms,
+    batch: Batch,
+    out: Out,
+    cursor: Any,
 ) -> bool:
-    """Where instants come whole: end this one, or send it on its second pass; say if rows are left."""
+    """Where instants come whole: end this one, or begin its second pass; say if rows are left."""
     row = cursor[ROW]
     if cursor[PASS] == BEFORE:
         write_notes(store, counting, ages, terms)
@@ -224,10 +270,19 @@ def _next_instant(
     return True
 
 
-@compiled
+@inner
 def _take_in(
-    store: Store, ghosts: Ghosts, counting: Counting, ages: Ages, terms: Terms, batch: Batch,
-    row: int, mark: int, cut: bool, out: Out, slots: Any,
+    store: Store,
+    ghosts: Ghosts,
+    counting: Counting,
+    ages: Ages,
+    terms: Terms,
+    batch: Batch,
+    row: int,
+    mark: int,
+    cut: bool,
+    out: Out,
+    slots: Any,
 ) -> None:
     """Count a newcomer that has met the others, and let it ask for a place."""
     stream = batch.flags[row, OF_STREAM] + 0
@@ -247,8 +302,15 @@ def _take_in(
 
 @compiled
 def advance(
-    store: Store, ghosts: Ghosts, counting: Counting, ages: Ages, terms: Terms, batch: Batch,
-    out: Out, slots: Any, cursor: Any,
+    store: Store,
+    ghosts: Ghosts,
+    counting: Counting,
+    ages: Ages,
+    terms: Terms,
+    batch: Batch,
+    out: Out,
+    slots: Any,
+    cursor: Any,
 ) -> int:
     """Take in rows from where the cursor stands; return why it stopped."""
     rows = len(batch.numbers)

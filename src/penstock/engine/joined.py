@@ -4,7 +4,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from penstock.engine.plan import Plan
@@ -25,7 +24,10 @@ class Found(NamedTuple):
 def output_schema(plan: Plan) -> pa.Schema:
     """Return the columns of a joined row: both sides', a shared key once, clashes with suffixes."""
     return pa.schema(
-        [pa.field(name, plan.schemas[stream].field(column).type) for stream, column, name in _columns(plan)]
+        [
+            pa.field(name, plan.schemas[stream].field(column).type)
+            for stream, column, name in _columns(plan)
+        ]
     )
 
 
@@ -63,8 +65,8 @@ def _batch_rows(plan: Plan, sequenced: Sequenced, stream: int, at: Any) -> pa.Ta
 
 def take_rows(
     plan: Plan, segments: Segments, sequenced: Sequenced, stream: int, places: Any
-) -> tuple[pa.Table | None, NDArray[np.int64]]:
-    """Return rows of a stream by their places, and the order in which they come."""
+) -> tuple[pa.Table, NDArray[np.int64]]:
+    """Return rows of a stream by their places, one at least, and the order in which they come."""
     return segments.take(places, lambda at: _batch_rows(plan, sequenced, stream, at))
 
 
@@ -125,9 +127,8 @@ def shed_rows(
     tables = []
     for stream in (0, 1):
         mine = streams == stream
-        rows, order = take_rows(plan, segments, sequenced, stream, places[mine])
-        if rows is None:
-            rows = plan.schemas[stream].empty_table()
-        at = pa.array(when[mine][order], pa.int64())
-        tables.append(rows.append_column("_shed_at", pc.cast(at, pa.int64())))
+        rows, order = plan.schemas[stream].empty_table(), np.zeros(0, np.int64)
+        if mine.any():
+            rows, order = take_rows(plan, segments, sequenced, stream, places[mine])
+        tables.append(rows.append_column("_shed_at", pa.array(when[mine][order], pa.int64())))
     return tables

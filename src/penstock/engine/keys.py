@@ -83,8 +83,10 @@ def _common_number(left: pa.DataType, right: pa.DataType) -> pa.DataType | None:
     kinds = (left, right)
     if all(any(is_kind(kind) for is_kind in _INTEGERS) for kind in kinds):
         # Only an unsigned 64-bit integer can hold what a signed one cannot.
-        return pa.decimal128(20, 0) if pa.uint64() in kinds and left != right else (
-            pa.uint64() if left == pa.uint64() else pa.int64()
+        return (
+            pa.decimal128(20, 0)
+            if pa.uint64() in kinds and left != right
+            else (pa.uint64() if left == pa.uint64() else pa.int64())
         )
     numeric = [
         pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
@@ -161,9 +163,11 @@ def _cast(array: pa.Array, kind: pa.DataType) -> pa.Array:
     if _is_list(kind):
         as_list = array.cast(pa.large_list(array.type.value_type))
         items = _cast(as_list.values, kind.value_type)
-        return pa.LargeListArray.from_arrays(as_list.offsets, items, mask=as_list.is_null()) if (
-            as_list.null_count and as_list.offset == 0
-        ) else _rebuilt_list(as_list, kind)
+        return (
+            pa.LargeListArray.from_arrays(as_list.offsets, items, mask=as_list.is_null())
+            if (as_list.null_count and as_list.offset == 0)
+            else _rebuilt_list(as_list, kind)
+        )
     if pa.types.is_boolean(array.type) and kind == pa.decimal128(20, 0):
         array = array.cast(pa.int64())
     if pa.types.is_date(array.type) and pa.types.is_timestamp(kind):
@@ -267,9 +271,7 @@ class Keys:
     kinds: tuple[pa.DataType, ...]
 
     @classmethod
-    def of(
-        cls, on: Sequence[tuple[str, str]], left: pa.Schema, right: pa.Schema
-    ) -> "Keys":
+    def of(cls, on: Sequence[tuple[str, str]], left: pa.Schema, right: pa.Schema) -> "Keys":
         """Find the common type of each pair of key columns."""
         kinds = []
         for one, other in on:

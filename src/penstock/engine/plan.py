@@ -37,6 +37,7 @@ from penstock.kernels.terms import BY_AGE, BY_HEAP, BY_SCAN, Terms
 from penstock.policies.base import Held, Policy
 from penstock.query import JoinQuery, Window
 
+SIDES = ("left", "right")
 UNBOUNDED = 2**61  # longer than any two event times lie apart
 _ROWS_OF_AN_INSTANT = 1 << 16  # an open instant of more rows is taken in parts
 _COUNTERS = 1024  # keys that are counted one by one even under the smallest budget
@@ -55,8 +56,18 @@ def question(held: Held, settings: Any) -> float:
 
 
 def _flat(
-    time: int, age: int, life: int, importance: float, matches: float, slope: float, luck: float,
-    note: float, first: float, second: float, third: float, fourth: float,
+    time: int,
+    age: int,
+    life: int,
+    importance: float,
+    matches: float,
+    slope: float,
+    luck: float,
+    note: float,
+    first: float,
+    second: float,
+    third: float,
+    fourth: float,
 ) -> float:
     held = Held(time, age, life, importance, matches, slope, luck, note)
     return question(held, (first, second, third, fourth))
@@ -125,8 +136,8 @@ class Plan:
             for name in wanted:
                 if name not in schema.names:
                     raise InvalidQuery(
-                        f"column {name!r}: the {('left', 'right')[stream]} side has no such column; "
-                        f"it has {', '.join(sorted(schema.names))}."
+                        f"column {name!r}: the {SIDES[stream]} side has no such column; it has "
+                        f"{', '.join(sorted(schema.names))}."
                     )
         for stream, (window, name) in enumerate(zip(query.windows, query.time, strict=True)):
             kind = self.schemas[stream].field(name).type
@@ -162,17 +173,15 @@ class Plan:
         return list(dict.fromkeys(kept))
 
     def _lay_out(self, needs: frozenset[str]) -> None:
-        policy = self.policy
+        policy, rising = self.policy, self.policy.changes == "rising"
         falls = isinstance(self.expectation, Retained | Decayed) and self.asks_matches
         self.how = BY_HEAP
         if policy.changes == "age":
             self.how = BY_AGE
-        elif policy.changes == "always" and policy.fading is None:
-            self.how = BY_SCAN
-        elif policy.changes == "rising" and falls:
+        elif policy.fading is None and (policy.changes == "always" or (rising and falls)):
             self.how = BY_SCAN
         self.fixed = policy.changes == "never" or policy.fading is not None
-        if policy.changes == "rising" and self.known is not None:
+        if rising and self.known is not None:
             self.fixed = True
         names = [
             ("second", bool(policy.second)),
@@ -305,14 +314,12 @@ class Plan:
             return table
         if table.schema.names != schema.names or table.schema.types != schema.types:
             raise InvalidData(
-                f"the {('left', 'right')[stream]} side has columns {table.schema.names}, and began "
+                f"the {SIDES[stream]} side has columns {table.schema.names}, and began "
                 f"with {schema.names}, or their types differ; start a new join for a new schema."
             )
         return table.cast(schema)
 
-    def terms(
-        self, limits: NDArray[np.int64], *, in_order: bool
-    ) -> Terms:
+    def terms(self, limits: NDArray[np.int64], *, in_order: bool) -> Terms:
         """Return what a step keeps to."""
         policy, column = self.policy, self.worth_column
         factor, step = policy.fading or (1.0, 0.0)

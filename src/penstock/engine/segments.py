@@ -119,19 +119,17 @@ class Segments:
             slots.append(segment.slots[living])
         self.lay_down(wide, stream, pa.concat_tables(tables), np.concatenate(slots))
 
-    def take(self, places: NDArray[np.int64], batch_table: Any) -> tuple[pa.Table | None, Any]:
+    def take(self, places: NDArray[np.int64], batch_table: Any) -> tuple[pa.Table, Any]:
         """Return the rows at `places` segment by segment, and the order in which they come.
 
         Parameters
         ----------
         places
-            Where the rows lie.
+            Where the rows lie; at least one.
         batch_table
             A function from places in the sequence at hand to their rows.
         """
         numbers = segment_of(places)
-        if len(numbers) == 0:
-            return None, np.zeros(0, np.int64)
         if (numbers == numbers[0]).all():
             order = np.arange(len(places))
             runs = [(int(numbers[0]), row_of(places))]

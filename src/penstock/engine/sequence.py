@@ -27,7 +27,7 @@ class Sequenced(NamedTuple):
 
 
 def ticks(column: pa.ChunkedArray, *, name: str) -> NDArray[np.int64]:
-    """Return event times as integers: microseconds, or the column's own unit when it is a number."""
+    """Return event times as integers: microseconds, or the unit of a column of numbers."""
     kind = column.type
     if pa.types.is_timestamp(kind):
         column = column.cast(pa.timestamp("us", tz=kind.tz), safe=False).cast(pa.int64())
@@ -56,7 +56,9 @@ def _value_bytes(array: pa.Array) -> Any:
     if pa.types.is_dictionary(kind):
         return _value_bytes(array.dictionary_decode())
     if pa.types.is_struct(kind):
-        return sum((_value_bytes(child) for child in array.flatten()), np.ones(len(array), np.int64))
+        return sum(
+            (_value_bytes(child) for child in array.flatten()), np.ones(len(array), np.int64)
+        )
     if pa.types.is_map(kind):
         array = array.cast(pa.list_(pa.struct([("key", kind.key_type), ("value", kind.item_type)])))
         kind = array.type

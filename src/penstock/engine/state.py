@@ -33,7 +33,7 @@ from penstock.kernels.store import (
 
 @dataclass
 class State:
-    """Everything a join remembers.  A step takes it over; keep a copy with `save` if you need one."""
+    """Everything a join remembers.  A step takes it over; `save` it first if you need it again."""
 
     plan: Plan
     store: Store

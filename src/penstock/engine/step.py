@@ -8,16 +8,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from penstock.arrivals.counting import LIMIT, SKETCHED, USED, forget_unseen, to_sketch
+from penstock.arrivals.counting import LIMIT, USED, forget_unseen, to_sketch
 from penstock.engine.health import Health
 from penstock.engine.hot_loop import FENCE, RESUME, advance, settle_between
 from penstock.engine.joined import find_matches, output_schema, shed_rows
 from penstock.engine.plan import Plan
-from penstock.engine.sequence import CURRENT, Sequenced, sequence, ticks
 from penstock.engine.segments import row_of, segment_of
+from penstock.engine.sequence import CURRENT, Sequenced, sequence, ticks
 from penstock.engine.state import State
 from penstock.errors import InvalidQuery
-from penstock.kernels.store import ARRIVED, SPARE, UNMATCHABLE, bytes_of, grow
+from penstock.kernels.store import ARRIVED, SPARE, UNMATCHABLE, grow
 from penstock.kernels.terms import (
     DONE,
     GONE,
@@ -38,7 +38,8 @@ from penstock.query import Budget, Window
 _SLICE = 1 << 16  # rows taken in at once: what a step needs beside the state stays small
 _PAIRS = 1 << 18  # pairs written before they are turned into rows
 
-Tables = Sequence[pa.Table | None]
+Tables = Sequence[pa.Table | None]  # one per stream; None brings nothing
+Accepted = Sequence[pa.Table]
 
 
 class Step(NamedTuple):
@@ -86,7 +87,7 @@ class Flow:
             tables, state.waiting = _hold_back(plan, tables)
         else:
             state.waiting = (None, None)
-        for part in _slices(plan, tables, self._in_order):
+        for part in _slices(plan, tables):
             yield from self._take_in(part)
         self._settle()
 
@@ -101,7 +102,7 @@ class Flow:
             )
         self._clean_up(out, empty)
 
-    def _take_in(self, tables: Tables) -> Iterator[pa.Table]:
+    def _take_in(self, tables: Accepted) -> Iterator[pa.Table]:
         state, plan = self.state, self.state.plan
         sequenced = sequence(plan, tables)
         for stream, untimed in enumerate(sequenced.untimed):
@@ -118,8 +119,15 @@ class Flow:
                 state.counting = _with_counters(state)
             with np.errstate(over="ignore"):
                 status = advance(
-                    state.store, state.ghosts, state.counting, state.ages, terms,
-                    sequenced.batch, out, sequenced.slots, cursor,
+                    state.store,
+                    state.ghosts,
+                    state.counting,
+                    state.ages,
+                    terms,
+                    sequenced.batch,
+                    out,
+                    sequenced.slots,
+                    cursor,
                 )
             if out.count[PAIRS]:
                 pairs = out.pairs[: out.count[PAIRS]]
@@ -158,7 +166,11 @@ class Flow:
 
 
 def step(
-    state: State, tables: Tables, *, watermark: Sequence[int] | int | None = None, last: bool = False
+    state: State,
+    tables: Tables,
+    *,
+    watermark: Sequence[int] | int | None = None,
+    last: bool = False,
 ) -> Step:
     """Take in a batch: one table per stream, or None where a stream brings nothing.
 
@@ -218,7 +230,7 @@ def change(
     return flow.state
 
 
-def _with_waiting(plan: Plan, state: State, tables: Tables) -> Tables:
+def _with_waiting(plan: Plan, state: State, tables: Tables) -> Accepted:
     together = []
     for stream, waiting in enumerate(state.waiting):
         table = plan.accept(stream, tables[stream])
@@ -231,7 +243,7 @@ def _times(plan: Plan, stream: int, table: pa.Table) -> NDArray[np.int64]:
     return ticks(pc.fill_null(column, pc.min(column)), name=plan.query.time[stream])
 
 
-def _hold_back(plan: Plan, tables: Tables) -> tuple[Tables, Any]:
+def _hold_back(plan: Plan, tables: Accepted) -> tuple[Accepted, Any]:
     """Keep the newest instant for the next step, where instants must come whole."""
     times = [_times(plan, stream, table) for stream, table in enumerate(tables)]
     newest = max((int(t.max()) for t in times if len(t)), default=None)
@@ -244,10 +256,9 @@ def _hold_back(plan: Plan, tables: Tables) -> tuple[Tables, Any]:
     return now, tuple(later)
 
 
-def _slices(plan: Plan, tables: Tables, in_order: bool) -> Iterator[Tables]:
+def _slices(plan: Plan, tables: Accepted) -> Iterator[Accepted]:
     """Cut a large batch at event times, so that what a step needs beside the state stays small."""
-    rows = sum(table.num_rows for table in tables if table is not None)
-    if rows <= _SLICE:
+    if sum(table.num_rows for table in tables) <= _SLICE:
         yield tables
         return
     times = [_times(plan, stream, table) for stream, table in enumerate(tables)]

@@ -5,7 +5,7 @@ always come in time order and are linked at the new end; a row that comes late
 is walked to its place, starting from where the last one was put.
 """
 
-from penstock.compiled import compiled
+from penstock.compiled import inner
 from penstock.kernels.index import EMPTY, HASH, MARK, find, insert, point, remove, slot_at
 from penstock.kernels.store import (
     LAST_LINKED,
@@ -20,7 +20,7 @@ from penstock.kernels.store import (
 )
 
 
-@compiled
+@inner
 def link_key(store: Store, slot: int) -> None:
     """Put a slot, whose facts are written, among the rows of its key."""
     wide, links, table = store.wide, store.links, store.table
@@ -47,7 +47,7 @@ def link_key(store: Store, slot: int) -> None:
         links[older, NEXT] = slot
 
 
-@compiled
+@inner
 def unlink_key(store: Store, slot: int) -> None:
     """Take a slot out of the rows of its key."""
     links, table = store.links, store.table
@@ -64,7 +64,7 @@ def unlink_key(store: Store, slot: int) -> None:
         remove(table, cell)
 
 
-@compiled
+@inner
 def link_time(store: Store, slot: int) -> None:
     """Put a slot in the time order of its stream."""
     wide, links, ends = store.wide, store.links, store.streams
@@ -96,7 +96,7 @@ def link_time(store: Store, slot: int) -> None:
     links[at, NEWER] = links[newer, OLDER] = slot
 
 
-@compiled
+@inner
 def unlink_time(store: Store, slot: int) -> None:
     """Take a slot out of the time order."""
     links, ends, stream = store.links, store.streams, store.links[slot, STREAM]

@@ -6,12 +6,12 @@ row to give up is found by going through the buckets from the least worth.
 """
 
 from penstock.arrivals.ages import Ages, bucket_of
-from penstock.compiled import compiled
+from penstock.compiled import inner
 from penstock.kernels.index import MARK
 from penstock.kernels.store import NEWER, TURN, UNPLACED, Store
 
 
-@compiled
+@inner
 def cursors_on_entry(store: Store, ages: Ages, stream: int, slot: int, now: int) -> None:
     """Let the cursors see a row that was just linked in time."""
     cursors = store.cursors[stream]
@@ -23,7 +23,7 @@ def cursors_on_entry(store: Store, ages: Ages, stream: int, slot: int, now: int)
             cursors[bucket] = slot
 
 
-@compiled
+@inner
 def cursors_on_leave(store: Store, stream: int, slot: int) -> None:
     """Move the cursors off a row before it is unlinked."""
     cursors = store.cursors[stream]
@@ -32,7 +32,7 @@ def cursors_on_leave(store: Store, stream: int, slot: int) -> None:
             cursors[bucket] = store.links[slot, NEWER]
 
 
-@compiled
+@inner
 def least_by_age(store: Store, ages: Ages, stream: int, now: int) -> int:
     """Return the row of the stream whose age has the lowest slope, or -1."""
     cursors = store.cursors[stream]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from penstock.compiled import compiled
+from penstock.compiled import by_address, inner
 from penstock.kernels.index import (
     EMPTY,
     HASH,
@@ -34,6 +34,7 @@ MIN, SUM, PRODUCT, MAX, MEAN = range(5)
 COMBINATIONS = {"min": MIN, "sum": SUM, "product": PRODUCT, "max": MAX, "mean": MEAN}
 
 
+@by_address
 class Ghosts(NamedTuple):
     """The ghosts of all streams, as flat arrays."""
 
@@ -61,7 +62,7 @@ def new_ghosts(places: int, *, importance: bool) -> Ghosts:
     )
 
 
-@compiled
+@inner
 def combined(how: int, a: float, b: float) -> float:
     """Return the importance of a match from the importance of its two rows."""
     if how == MIN:
@@ -75,7 +76,7 @@ def combined(how: int, a: float, b: float) -> float:
     return (a + b) / 2.0
 
 
-@compiled
+@inner
 def _forget(ghosts: Ghosts, slot: int) -> None:
     links = ghosts.links
     newer, older = links[slot, NEXT], links[slot, PREV]
@@ -97,7 +98,7 @@ def _forget(ghosts: Ghosts, slot: int) -> None:
     ghosts.sums[HELD] -= 1
 
 
-@compiled
+@inner
 def _smallest(values: Any, count: int, rank: int) -> float:
     """Return the value that `rank` others come before, by partition; `values` is reordered."""
     low, high = 0, count - 1
@@ -122,7 +123,7 @@ def _smallest(values: Any, count: int, rank: int) -> float:
     return values[rank]
 
 
-@compiled
+@inner
 def _sweep(ghosts: Ghosts, alive: Any) -> None:
     """Free places: first of ghosts whose window has passed, then of the least lucky."""
     places, links = len(ghosts.links), ghosts.links
@@ -148,7 +149,7 @@ def _sweep(ghosts: Ghosts, alive: Any) -> None:
                 ghosts.odds[slot, CHANCE] = min(ghosts.odds[slot, CHANCE], cut)
 
 
-@compiled
+@inner
 def remember(
     ghosts: Ghosts, key: int, mark: int, stream: int, luck: float, importance: float, alive: Any
 ) -> None:
@@ -161,7 +162,7 @@ def remember(
     spare = int(ghosts.sums[SPARE]) - 1
     ghosts.sums[SPARE] = spare
     ghosts.sums[HELD] += 1
-    slot = np.int64(links[spare, SPARE_SLOT])
+    slot = int(np.int64(links[spare, SPARE_SLOT]))
     wide[slot, HASH], wide[slot, MARK] = key, mark
     links[slot, STREAM] = stream
     ghosts.odds[slot, LUCK], ghosts.odds[slot, CHANCE], ghosts.odds[slot, PAST] = luck, 1.0, 0.0
@@ -179,7 +180,7 @@ def remember(
         point(ghosts.table, cell, slot)
 
 
-@compiled
+@inner
 def _lose(ghosts: Ghosts, slot: int, weight: float, worth: float) -> None:
     """Add one lost match, and what it adds to the variance.
 
@@ -198,10 +199,19 @@ def _lose(ghosts: Ghosts, slot: int, weight: float, worth: float) -> None:
         ghosts.worth[slot, PAST_VALUE] = past_value + once
 
 
-@compiled
+@inner
 def meet(
-    ghosts: Ghosts, key: int, stream: int, low: int, high: int, value: float, how: int,
-    reported: bool, hits: Any, unit: int, at: int,
+    ghosts: Ghosts,
+    key: int,
+    stream: int,
+    low: int,
+    high: int,
+    value: float,
+    how: int,
+    reported: bool,
+    hits: Any,
+    unit: int,
+    at: int,
 ) -> None:
     """Count the matches that a newcomer loses: ghosts of `stream` with a mark from low to high."""
     if ghosts.sums[HELD] == 0:
@@ -221,4 +231,4 @@ def meet(
                 if len(ghosts.worth) > 0:
                     worth = combined(how, value, ghosts.worth[slot, IMPORTANCE])
                 _lose(ghosts, slot, weight, worth)
-        slot = np.int64(ghosts.links[slot, PREV])
+        slot = int(np.int64(ghosts.links[slot, PREV]))

@@ -7,7 +7,7 @@ taken out of the middle.
 
 from typing import Any
 
-from penstock.compiled import compiled
+from penstock.compiled import inner
 from penstock.kernels.index import MARK
 from penstock.kernels.store import FIRST_HEAP, IN_HEAP, RANK, SPOT, TURN, Store
 from penstock.kernels.terms import Terms
@@ -15,7 +15,7 @@ from penstock.kernels.terms import Terms
 _WAY = 4  # children per node: half the levels of a binary heap, and siblings share a cache line
 
 
-@compiled
+@inner
 def leaves_before(store: Store, terms: Terms, a: int, b: int) -> bool:
     """Say whether row `a` is given up before row `b`."""
     worth, wide = store.worth, store.wide
@@ -29,13 +29,13 @@ def leaves_before(store: Store, terms: Terms, a: int, b: int) -> bool:
     return wide[a, TURN] < wide[b, TURN]
 
 
-@compiled
+@inner
 def _place(store: Store, heap: Any, spot: int, slot: int) -> None:
     heap[spot] = slot
     store.links[slot, SPOT] = spot
 
 
-@compiled
+@inner
 def rise(store: Store, terms: Terms, pool: int, spot: int) -> None:
     """Move the slot at `spot` up to where it belongs."""
     heap = store.lists[FIRST_HEAP + pool]
@@ -49,7 +49,7 @@ def rise(store: Store, terms: Terms, pool: int, spot: int) -> None:
     _place(store, heap, spot, slot)
 
 
-@compiled
+@inner
 def sink(store: Store, terms: Terms, pool: int, spot: int) -> None:
     """Move the slot at `spot` down to where it belongs."""
     heap, size = store.lists[FIRST_HEAP + pool], store.streams[IN_HEAP, pool]
@@ -69,7 +69,7 @@ def sink(store: Store, terms: Terms, pool: int, spot: int) -> None:
     _place(store, heap, spot, slot)
 
 
-@compiled
+@inner
 def push(store: Store, terms: Terms, pool: int, slot: int) -> None:
     """Add a slot whose rank is written."""
     spot = store.streams[IN_HEAP, pool]
@@ -78,7 +78,7 @@ def push(store: Store, terms: Terms, pool: int, slot: int) -> None:
     rise(store, terms, pool, spot)
 
 
-@compiled
+@inner
 def pull(store: Store, terms: Terms, pool: int, slot: int) -> None:
     """Take a slot out, wherever it stands."""
     spot = store.links[slot, SPOT]
@@ -91,14 +91,14 @@ def pull(store: Store, terms: Terms, pool: int, slot: int) -> None:
     settle(store, terms, pool, moved)
 
 
-@compiled
+@inner
 def settle(store: Store, terms: Terms, pool: int, slot: int) -> None:
     """Move a slot, whose rank has changed, up or down."""
     rise(store, terms, pool, store.links[slot, SPOT])
     sink(store, terms, pool, store.links[slot, SPOT])
 
 
-@compiled
+@inner
 def heapify(store: Store, terms: Terms, pool: int) -> None:
     """Bring a heap whose ranks have all changed back into order."""
     for spot in range((store.streams[IN_HEAP, pool] - 2) // _WAY, -1, -1):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from penstock.compiled import compiled
+from penstock.compiled import compiled, inner
 
 HASH, MARK = 0, 1  # columns of `wide`
 EMPTY = -1
@@ -17,16 +17,16 @@ _SHIFT = np.int64(32)
 _SLOT_BITS = np.int64(0xFFFFFFFF)
 
 
-@compiled
+@inner
 def home_of(key: int, stream: int) -> int:
     """Return where a key of a stream wants to lie: 31 bits, spread."""
     # Hashes arrive well mixed; the stream turns them so that both sides do not pile up.
     return ((key >> 31) ^ (key + stream * 0x5851F42D)) & 0x7FFFFFFF
 
 
-@compiled
+@inner
 def find(table: Any, wide: Any, links: Any, of_stream: int, key: int, stream: int) -> int:
-    """Return the cell of (key, stream), or -1; `of_stream` is the column that tells a slot's stream."""
+    """Return the cell of (key, stream), or -1; `of_stream` is the column with a slot's stream."""
     mask = len(table) - 1
     home = home_of(key, stream)
     cell = home & mask
@@ -41,19 +41,19 @@ def find(table: Any, wide: Any, links: Any, of_stream: int, key: int, stream: in
         cell = (cell + 1) & mask
 
 
-@compiled
+@inner
 def slot_at(table: Any, cell: int) -> int:
     """Return the slot that a cell names."""
     return table[cell] & _SLOT_BITS
 
 
-@compiled
+@inner
 def point(table: Any, cell: int, slot: int) -> None:
     """Let a cell name another slot of the same key."""
     table[cell] = (table[cell] & ~_SLOT_BITS) | slot
 
 
-@compiled
+@inner
 def insert(table: Any, key: int, stream: int, slot: int) -> None:
     """Add a key that is not there yet.  The caller keeps the table from filling up."""
     mask = len(table) - 1
@@ -64,7 +64,7 @@ def insert(table: Any, key: int, stream: int, slot: int) -> None:
     table[cell] = (home << _SHIFT) | slot
 
 
-@compiled
+@inner
 def remove(table: Any, cell: int) -> None:
     """Empty a cell and close the gap, so that no search ends too early."""
     mask = len(table) - 1

@@ -5,7 +5,7 @@ be at instant zero; fading then costs nothing per row, and the order of two rows
 that neither gain stays what it was.
 """
 
-from penstock.compiled import compiled
+from penstock.compiled import inner
 from penstock.kernels.store import FADES, HELD, NEWER, OLDEST, Store
 from penstock.kernels.terms import Terms
 
@@ -13,19 +13,19 @@ NEVER = -1  # the instant in which a row gained that has not gained
 _REFIT = 256  # 0.95**256 is 2e-6: far from where a stored note would lose digits
 
 
-@compiled
+@inner
 def note_value(stored: float, fades: int, terms: Terms) -> float:
     """Return what a stored note is worth after so many instants."""
     return stored * terms.factor**fades - terms.step * fades
 
 
-@compiled
+@inner
 def as_stored(value: float, fades: int, terms: Terms) -> float:
     """Return how to store a note that is worth `value` after so many instants."""
     return (value + terms.step * fades) / terms.factor**fades
 
 
-@compiled
+@inner
 def refit(store: Store, terms: Terms) -> bool:
     """Start the count of instants again before stored notes grow out of range."""
     fades = store.tally[FADES]

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from penstock.compiled import compiled
+from penstock.compiled import inner
 from penstock.kernels.index import MARK, find, slot_at
 from penstock.kernels.store import (
     GAINED,
@@ -21,7 +21,7 @@ from penstock.kernels.terms import HELD_PLACE, KEY, NEW_ROW, PAIRS, Batch, Out
 _AHEAD = 32  # rows whose index cells are read ahead: enough to keep all the line buffers busy
 
 
-@compiled
+@inner
 def probe(
     store: Store, resume: int, key: int, other: int, row: int, low: int, high: int, out: Out
 ) -> int:
@@ -52,7 +52,7 @@ def probe(
     return -1
 
 
-@compiled
+@inner
 def note_matches(
     store: Store, key: int, other: int, low: int, high: int, hits: Any, unit: int, at: int
 ) -> None:
@@ -80,7 +80,7 @@ def note_matches(
         slot = store.links[slot, PREV] + 0
 
 
-@compiled
+@inner
 def warm(store: Store, batch: Batch, first: int) -> int:
     """Read the index cells of the next rows, so that their cache misses overlap."""
     mask = len(store.table) - 1

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from penstock.compiled import compiled
+from penstock.compiled import by_address, inner
 from penstock.kernels.index import empty_table, rebuild
 
 # Columns of `wide`, besides index.HASH and index.MARK (event time, or ordinal in a count window).
@@ -44,6 +44,7 @@ CLOCK, TURNS, INSTANTS, SPARE, STARTED, TOUCHED, FADES, PEAK = range(8)  # cells
 UNPLACED = -1  # the turn of a row whose instant is still open
 
 
+@by_address
 class Store(NamedTuple):
     """All that is kept of the held rows, except their payload."""
 
@@ -120,14 +121,14 @@ def bytes_of(arrays: tuple[Any, ...]) -> int:
     return sum(array.nbytes for array in arrays)
 
 
-@compiled
+@inner
 def take_slot(store: Store) -> int:
     """Return a free slot; the caller has seen that there is one."""
     store.tally[SPARE] -= 1
-    return np.int64(store.lists[SPARE_LIST, store.tally[SPARE]])
+    return int(np.int64(store.lists[SPARE_LIST, store.tally[SPARE]]))
 
 
-@compiled
+@inner
 def give_slot(store: Store, slot: int) -> None:
     """Return a slot to the free ones."""
     store.lists[SPARE_LIST, store.tally[SPARE]] = slot

@@ -2,6 +2,8 @@
 
 from typing import Any, NamedTuple
 
+from penstock.compiled import by_address
+
 # Rows of `limits`, a column per stream; BUDGET has a column per pool.
 WINDOW, BUDGET, POOL, WATERMARK = range(4)
 BY_HEAP, BY_AGE, BY_SCAN = range(3)  # how the row to give up is found
@@ -16,6 +18,7 @@ GONE_PLACE, GONE_FATE, GONE_WHEN = range(3)  # `gone`
 PAIRS, GONE = 0, 1  # cells of `count`
 
 
+@by_address
 class Terms(NamedTuple):
     """What a step keeps to: constant while it runs."""
 
@@ -48,6 +51,7 @@ class Terms(NamedTuple):
     settings: Any  # four numbers of the policy's own
 
 
+@by_address
 class Batch(NamedTuple):
     """Rows in the order of the sequence."""
 
@@ -56,6 +60,7 @@ class Batch(NamedTuple):
     worth: Any  # float64[row, 0..2]
 
 
+@by_address
 class Out(NamedTuple):
     """What a step produced, as far as its buffers go."""
 

@@ -61,7 +61,8 @@ class Trace:
     def __init__(self, left: pa.Table, right: pa.Table, query: JoinQuery) -> None:
         self.query = query
         self.tables = tuple(
-            _in_time_order(table, name) for table, name in zip((left, right), query.time, strict=True)
+            _in_time_order(table, name)
+            for table, name in zip((left, right), query.time, strict=True)
         )
         self.schemas = tuple(table.schema for table in self.tables)
         self._times = [
@@ -114,7 +115,7 @@ class Trace:
         return self.run(RandomDrop(), memory=None, warmup=warmup, progress=progress)
 
     def known_frequencies(self) -> Known:
-        """Return how often each key comes on each stream within one window, over the whole trace."""
+        """Return how often each key comes on each stream in a window, over the whole trace."""
         keys = Keys.of(self.query.on, *self.schemas)
         span = max(1, self.last - self.first + 1)
         reach = [w.length for w in self.query.windows if w.kind == "time"]
@@ -217,5 +218,3 @@ def places(memory: Budget, peak: int) -> Budget:
     if memory.unit != "share":
         return memory
     return Budget("rows", max(2, round(memory.amount * peak)))
-
-

@@ -1,4 +1,4 @@
-"""How much of the exact result was produced, judged from what was lost and without the exact result."""
+"""How much of the exact result was produced, judged from what was lost alone."""
 
 import math
 from typing import NamedTuple
