@@ -52,6 +52,7 @@ bench: $(READY) ## measure speed beside what a user would pick instead
 lab: $(READY) ## run every experiment, then the slow tests
 	@$(BIN)/penstock lab run all
 	@$(PYTEST) -m slow $(ARGS)
+	@$(PYTEST) tests/engine --hypothesis-profile=thorough $(ARGS)
 
 clean: ## remove .venv, caches and everything a target wrote
 	@rm -rf .venv build dist out .pytest_cache .hypothesis .mypy_cache .ruff_cache .import_linter_cache

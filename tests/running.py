@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from penstock.arrivals.expectation import Known
+from penstock.arrivals.expectation import Known, KnownAges
 from penstock.engine.keys import Keys
 from penstock.engine.plan import Plan, Side
 from penstock.engine.state import start
@@ -16,6 +16,7 @@ from penstock.query import Budget, JoinQuery, Window
 SCHEMA = pa.schema(
     [("time", pa.int64()), ("key", pa.int64()), ("importance", pa.float64()), ("id", pa.int64())]
 )
+AGES = KnownAges(((3.0, 0.0, 2.0), (1.0, 2.0, 1.0)), (1, 2))
 
 
 class Ran(NamedTuple):
@@ -47,6 +48,19 @@ def query_of(windows, kind="time", memory=None, split="half", order="join-first"
         importance=("importance", "importance"),
         combine=combine,
         order=order,
+    )
+
+
+def plan_of(query, policy, *, expectation=None, output="matches", ghosts=1.0, seed=3):
+    side = Side(ghosts=ghosts, output=output)
+    return Plan(
+        query,
+        [SCHEMA, SCHEMA],
+        policy,
+        expectation=expectation,
+        ages=AGES,
+        seed=seed,
+        side=side,
     )
 
 

@@ -19,6 +19,7 @@ from types import FunctionType
 from typing import Any, TypeVar, cast
 
 import numba
+import numpy as np
 from llvmlite import ir
 from numba import cfunc, njit, types
 from numba.core import cgutils
@@ -200,12 +201,27 @@ def by_address(kind: type[T]) -> type[T]:
     machine code for that took minutes to make (measured: docs/decisions/0002-kernels.md).
     Reading a field is the only thing compiled code can do with such a tuple.
     """
+    known: dict[tuple[Any, ...], _Address] = {}
 
     @typeof_impl.register(kind)
     def typeof(value: Any, context: Any) -> _Address:
-        return _Address(types.NamedTuple([typeof_impl(field, context) for field in value], kind))
+        # Asked at every call from Python, and slow to work out anew.
+        made = known.get(key := tuple(map(_kind_of, value)))
+        if made is None:
+            fields = [typeof_impl(field, context) for field in value]
+            made = known[key] = _Address(types.NamedTuple(fields, kind))
+        return made
 
     return kind
+
+
+def _kind_of(field: Any) -> Any:
+    """Return what decides the type of a field: its class, and of an array how it lies."""
+    if isinstance(field, np.ndarray):
+        return field.dtype, field.ndim, field.flags.c_contiguous, field.flags.writeable
+    if isinstance(field, tuple):
+        return tuple(map(_kind_of, field))
+    return getattr(field, "_sig", type(field))  # of a pointer its signature
 
 
 @register_model(_Address)

@@ -1,29 +1,16 @@
 """Every policy, row for row, against the slow twin in tests/reference.py."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import reference
 from penstock.arrivals.expectation import Decayed, KnownAges, LastWindow, Retained
 from penstock.policies import by_name
-from reference import Row
 from running import known_of, query_of, run
+from streams import NEED_A_WINDOW, POLICIES, budgets, cuts, lengths, orders, rows, splits
 
-rows = st.lists(
-    st.builds(
-        Row,
-        st.integers(0, 9),
-        st.one_of(st.integers(0, 2), st.none()),
-        st.sampled_from([1.0, 2.0, 5.0]),
-    ),
-    max_size=14,
-)
-cuts = st.lists(st.integers(0, 28), max_size=4)
-lengths = st.one_of(st.none(), st.integers(0, 6))
-budgets = st.integers(2, 6)
-splits = st.sampled_from(["half", "shared", (3, 1)])
-orders = st.sampled_from(["join-first", "evict-first"])
+sources = st.sampled_from(["known", "last-window", "retained", "decayed"])
 CURVES = [((3.0, 0.0, 2.0), 1), ((1.0, 2.0, 1.0, 1.0), 2)]
 
 EXPECTATIONS = {
@@ -79,26 +66,7 @@ def both_sides(left, right, *, windows, kind, memory, split, order, names, cut, 
         assert ran.health.peak_rows == twin.peak
 
 
-POLICIES = [
-    ("random", {}),
-    ("recent", {}),
-    ("until-expiry", {}),
-    ("match-probability", {}),
-    ("match-probability", {"refresh": "arrival"}),
-    ("importance", {}),
-    ("expected-importance", {}),
-    ("expected-importance-live", {}),
-]
-NEED_A_WINDOW = [
-    ("remaining-matches", {}),
-    ("gain-and-loss", {}),
-    ("gain-and-loss", {"how": "subtract", "loss": 0.25, "gain": 0.5}),
-    ("age-curve", {}),
-]
-
-
 @pytest.mark.parametrize("names", POLICIES, ids=str)
-@pytest.mark.parametrize("expects", sorted(EXPECTATIONS))
 @given(
     left=rows,
     right=rows,
@@ -107,6 +75,7 @@ NEED_A_WINDOW = [
     split=splits,
     order=orders,
     cut=cuts,
+    expects=sources,
 )
 def test_time_windows(names, expects, left, right, windows, memory, split, order, cut):
     both_sides(
@@ -124,7 +93,6 @@ def test_time_windows(names, expects, left, right, windows, memory, split, order
 
 
 @pytest.mark.parametrize("names", NEED_A_WINDOW, ids=str)
-@pytest.mark.parametrize("expects", sorted(EXPECTATIONS))
 @given(
     left=rows,
     right=rows,
@@ -133,6 +101,7 @@ def test_time_windows(names, expects, left, right, windows, memory, split, order
     split=splits,
     order=orders,
     cut=cuts,
+    expects=sources,
 )
 def test_time_windows_of_policies_that_watch_the_clock(
     names, expects, left, right, windows, memory, split, order, cut
@@ -152,7 +121,6 @@ def test_time_windows_of_policies_that_watch_the_clock(
 
 
 @pytest.mark.parametrize("names", POLICIES + NEED_A_WINDOW, ids=str)
-@pytest.mark.parametrize("expects", sorted(EXPECTATIONS))
 @given(
     left=rows,
     right=rows,
@@ -161,6 +129,7 @@ def test_time_windows_of_policies_that_watch_the_clock(
     split=splits,
     order=orders,
     cut=cuts,
+    expects=sources,
 )
 def test_count_windows(names, expects, left, right, windows, memory, split, order, cut):
     both_sides(
@@ -178,7 +147,6 @@ def test_count_windows(names, expects, left, right, windows, memory, split, orde
 
 
 @given(left=rows, right=rows, windows=st.tuples(lengths, lengths), order=orders, cut=cuts)
-@settings(max_examples=300)
 def test_without_a_budget_time_windows_are_exact(left, right, windows, order, cut):
     query = query_of(windows, "time", None, "half", order)
     ran = run(left, right, query, by_name("random"), cuts=cut)
@@ -186,7 +154,6 @@ def test_without_a_budget_time_windows_are_exact(left, right, windows, order, cu
 
 
 @given(left=rows, right=rows, windows=st.tuples(st.integers(1, 6), st.integers(1, 6)), cut=cuts)
-@settings(max_examples=300)
 def test_without_a_budget_count_windows_are_exact(left, right, windows, cut):
     ran = run(left, right, query_of(windows, "count"), by_name("random"), cuts=cut)
     assert ran.pairs == reference.exact_pairs(left, right, windows, "count")

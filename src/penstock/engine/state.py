@@ -102,6 +102,7 @@ def start(plan: Plan) -> State:
     limits[0] = plan.windows
     limits[1] = plan.budget()
     limits[2] = plan.pools
+    limits[3] = -(2**62)  # no watermark yet
     return State(
         plan=plan,
         store=new_store(2, plan.shape),

@@ -1,0 +1,321 @@
+"""A state as named parts of bytes, most of which never change once written.
+
+Each segment of payload is one part, with the numbers of its rows beside it, and is the same
+bytes for as long as it lives.  What changes with every step is small: counters, statistics,
+ghosts, notes, and which rows of which segment are still held.  So who writes states one
+after the other (a checkpoint, a state store) writes only the parts that are not there yet:
+
+    state   step 1        step 2        step 3
+    parts   segment-1     segment-1     segment-4      1 and 2 merged; 3 had died
+                          segment-2
+            changing      changing      changing
+
+Indexes and eviction orders are not saved.  They are made anew from the rows.
+"""
+
+import hashlib
+import json
+import zlib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from penstock.arrivals.ages import Ages
+from penstock.arrivals.counting import Counting
+from penstock.arrivals.expectation import Known
+from penstock.engine import refill as rows
+from penstock.engine.plan import Plan
+from penstock.engine.segments import NOWHERE, Segment, place_of
+from penstock.engine.state import State, start
+from penstock.errors import UnreadableState
+from penstock.kernels.ghosts import Ghosts
+from penstock.kernels.index import HASH, MARK
+from penstock.kernels.store import (
+    COST,
+    FIRST_OPEN,
+    GAINED,
+    HELD,
+    IN_HEAP,
+    INSTANTS,
+    LAST_LINKED,
+    NEWEST,
+    OLDEST,
+    PLACE,
+    SPARE,
+    STREAM,
+    TOUCHED,
+    TURN,
+    UNPLACED,
+    grow,
+)
+
+VERSION = 1
+CHANGING = "changing"  # the name of the one part that every state has
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A state as bytes.
+
+    Attributes
+    ----------
+    names
+        The parts that make up the state; any other part that was written before may go.
+    parts
+        Those of them that the writer did not have yet, by name.
+    """
+
+    names: tuple[str, ...]
+    parts: dict[str, bytes]
+
+
+def save(state: State, *, written: Collection[str] = ()) -> Saved:
+    """Return a state as named parts.
+
+    Parameters
+    ----------
+    state
+        It stays usable.
+    written
+        Names of parts that an earlier call returned and that are safely kept; their bytes are
+        not made again.
+    """
+    held = _held_slots(state)
+    changing = _counters(state, held)
+    parts: dict[str, bytes] = {}
+    for number, segment in sorted(state.segments.by_number.items()):
+        living = segment.slots[segment.slots >= 0]
+        # Rows of an instant that is still open have no turn yet; their segment is not final.
+        is_open = bool((state.store.wide[living, TURN] == UNPLACED).any())
+        name = f"segment-{number}-open" if is_open else f"segment-{number}"
+        changing[f"alive:{name}"] = np.packbits(segment.slots >= 0)
+        parts[name] = b"" if name in written else _segment_bytes(state, segment)
+    loose = held[state.store.wide[held, PLACE] == NOWHERE]
+    changing |= {f"loose:{key}": value for key, value in _numbers(state, loose).items()}
+    for stream, table in enumerate(state.waiting):
+        if table is not None:
+            changing[f"waiting:{stream}"] = np.frombuffer(_table_bytes(table), np.uint8)
+    names = (CHANGING, *parts)
+    fresh = {name: blob for name, blob in parts.items() if name not in written}
+    facts = {
+        "version": VERSION,
+        "plan": fingerprint(state.plan),
+        "matched": state.matched,
+        "value": state.value.hex(),
+        "parts": list(parts),
+    }
+    return Saved(names, {CHANGING: _packed(changing, facts), **fresh})
+
+
+def restore(plan: Plan, parts: Mapping[str, bytes]) -> State:
+    """Return the state that `save` made parts of.
+
+    Parameters
+    ----------
+    plan
+        The plan the state belongs to, made anew from the same query.
+    parts
+        At least the parts that `Saved.names` lists.
+    """
+    changing, facts = _unpacked(_part(parts, CHANGING), CHANGING)
+    if facts["version"] != VERSION:
+        raise UnreadableState(
+            f"version={facts['version']}: this state was saved by another version of Penstock, "
+            f"which reads version {VERSION}; finish the join with the version it began with."
+        )
+    if facts["plan"] != fingerprint(plan):
+        raise UnreadableState(
+            "plan: this state belongs to another query, schema, policy or seed; restore it with "
+            "the one it was saved with, or start a new join."
+        )
+    state = start(plan)
+    state.matched, state.value = facts["matched"], float.fromhex(facts["value"])
+    state.limits = changing["limits"]
+    state.ghosts = Ghosts(*(changing[f"ghosts:{name}"] for name in Ghosts._fields))
+    state.counting = Counting(*(changing[f"counting:{name}"] for name in Counting._fields))
+    state.ages = Ages(*(changing[f"ages:{name}"] for name in Ages._fields))
+    waiting = [changing.get(f"waiting:{stream}") for stream in range(len(plan.schemas))]
+    state.waiting = tuple(None if blob is None else _table(blob) for blob in waiting)
+    _lay_out_rows(state, _rows_of(state, parts, changing, facts["parts"]), changing)
+    return state
+
+
+def fingerprint(plan: Plan) -> str:
+    """Return what identifies a plan: two plans with the same one continue each other's states."""
+    digest = hashlib.blake2b(digest_size=16)
+    known = plan.expectation
+    schemas = [str(schema.remove_metadata()) for schema in plan.schemas]
+    described = type(known).__name__ if isinstance(known, Known) else known
+    stated = (plan.query, schemas, plan.policy, described, plan.age_source, plan.seed, plan.side)
+    digest.update(repr(stated).encode())
+    if isinstance(known, Known):
+        for array in (*known.hashes, *known.counts):
+            digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def _held_slots(state: State) -> NDArray[np.int64]:
+    """Return the slots that hold a row, each stream's in the order of time."""
+    slots = np.zeros(int(state.store.streams[HELD].sum()), np.int64)
+    rows.list_held(state.store, slots)
+    return slots
+
+
+def _counters(state: State, held: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
+    arrays = {
+        "limits": state.limits,
+        "streams": state.store.streams,
+        "tally": state.store.tally,
+    }
+    for name in ("ghosts", "counting", "ages"):
+        bundle = getattr(state, name)
+        arrays |= {f"{name}:{field}": getattr(bundle, field) for field in bundle._fields}
+    if len(state.store.notes):
+        # Ranks that add up change with every instant, so they are not part of a segment.
+        arrays["noted:place"] = state.store.wide[held, PLACE]
+        arrays["noted:mark"] = state.store.wide[held, MARK]
+        arrays["noted:worth"] = state.store.worth[held]
+        touched = state.store.notes[held, GAINED] == state.store.tally[INSTANTS]
+        arrays["noted:touched"] = touched & (state.store.tally[TOUCHED] > 0)
+    return arrays
+
+
+def _numbers(state: State, slots: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
+    """Return what the kernels know of rows; zeros for those that are gone."""
+    gone = slots < 0
+    facts = np.zeros((len(slots), rows.FACTS), np.int64)
+    wide, links = state.store.wide[slots], state.store.links[slots]
+    facts[:, rows.FACT_TURN], facts[:, rows.FACT_MARK] = wide[:, TURN], wide[:, MARK]
+    facts[:, rows.FACT_HASH], facts[:, rows.FACT_STREAM] = wide[:, HASH], links[:, STREAM]
+    facts[:, rows.FACT_PLACE] = NOWHERE
+    if state.plan.costed:
+        facts[:, rows.FACT_COST] = links[:, COST]
+    worth = state.store.worth[slots]
+    facts[gone], worth[gone] = 0, 0.0
+    return {"facts": facts, "worth": worth}
+
+
+def _segment_bytes(state: State, segment: Segment) -> bytes:
+    numbers = _numbers(state, segment.slots.astype(np.int64))
+    payload = np.frombuffer(_table_bytes(segment.table), np.uint8)
+    return _packed({**numbers, "payload": payload}, {"stream": segment.stream})
+
+
+class _Rows:
+    """Rows on their way back, and the segments they lie in."""
+
+    def __init__(self) -> None:
+        self.facts: list[NDArray[np.int64]] = []
+        self.worth: list[NDArray[np.float64]] = []
+        self.segments: list[tuple[int, Segment]] = []
+
+
+def _rows_of(
+    state: State, parts: Mapping[str, bytes], changing: Any, names: Collection[str]
+) -> _Rows:
+    found = _Rows()
+    found.facts.append(changing["loose:facts"])
+    found.worth.append(changing["loose:worth"])
+    for name in names:
+        arrays, described = _unpacked(_part(parts, name), name)
+        number = int(name.split("-")[1])
+        facts = arrays["facts"]
+        alive = np.unpackbits(changing[f"alive:{name}"], count=len(facts)).astype(bool)
+        facts[:, rows.FACT_PLACE] = place_of(number, np.arange(len(facts)))
+        found.facts.append(facts[alive])
+        found.worth.append(arrays["worth"][alive])
+        slots = np.where(alive, 0, -1).astype(np.int32)
+        table = _table(arrays["payload"])
+        segment = Segment(described["stream"], table, slots, int(alive.sum()))
+        found.segments.append((number, segment))
+    return found
+
+
+def _lay_out_rows(state: State, found: _Rows, changing: Any) -> None:
+    plan = state.plan
+    facts, worth = np.concatenate(found.facts), np.concatenate(found.worth)
+    if "noted:place" in changing:
+        _give_notes(facts, worth, changing)
+    unplaced = facts[:, rows.FACT_TURN] == UNPLACED
+    turns = np.where(unplaced, np.iinfo(np.int64).max, facts[:, rows.FACT_TURN])
+    order = np.lexsort((facts[:, rows.FACT_PLACE], turns, facts[:, rows.FACT_MARK]))
+    state.store.streams[:] = changing["streams"]
+    state.store.streams[[FIRST_OPEN, OLDEST, NEWEST, LAST_LINKED]] = -1
+    state.store.streams[IN_HEAP] = 0
+    state.store.tally[:] = changing["tally"]
+    state.store.tally[[SPARE, TOUCHED]] = 0
+    held = int(state.store.streams[HELD].sum())
+    if held != len(facts):
+        raise UnreadableState(
+            f"rows: the state should hold {held} rows and its parts hold {len(facts)}; parts of "
+            "two states were mixed, so restore those of one."
+        )
+    if held:
+        state.store = grow(state.store, plan.shape, max(64, held + held // 4))
+    slots = np.zeros(held, np.int32)
+    terms = plan.terms(state.limits, in_order=True)
+    with np.errstate(over="ignore"):
+        rows.refill(
+            state.store, state.counting, state.ages, terms, facts[order], worth[order], slots
+        )
+    in_order = np.empty(held, np.int32)
+    in_order[order] = slots
+    begin = len(found.facts[0])
+    for number, segment in found.segments:
+        segment.slots[segment.slots >= 0] = in_order[begin : begin + segment.alive]
+        begin += segment.alive
+        state.segments.restore(number, segment)
+
+
+def _give_notes(facts: NDArray[np.int64], worth: NDArray[np.float64], changing: Any) -> None:
+    """Write the ranks that add up, which were saved apart, to their rows."""
+    ours, theirs = np.argsort(facts[:, rows.FACT_PLACE]), np.argsort(changing["noted:place"])
+    if (facts[:, rows.FACT_PLACE] == NOWHERE).any():
+        ours = theirs = np.arange(len(facts))  # without payload both are in the order of time
+    worth[ours] = changing["noted:worth"][theirs]
+    facts[ours, rows.FACT_TOUCHED] = changing["noted:touched"][theirs]
+
+
+def _table_bytes(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue().to_pybytes()
+
+
+def _table(blob: NDArray[np.uint8]) -> pa.Table:
+    return pa.ipc.open_stream(pa.py_buffer(blob)).read_all().combine_chunks()
+
+
+def _packed(arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> bytes:
+    """Return arrays and facts as bytes: a checksum, the length of the header, header, arrays."""
+    described = {name: [array.dtype.str, array.shape] for name, array in arrays.items()}
+    header = json.dumps({"arrays": described, "facts": facts}, default=int).encode()
+    body = [np.ascontiguousarray(array).tobytes() for array in arrays.values()]
+    blob = b"".join([len(header).to_bytes(8, "little"), header, *body])
+    return zlib.crc32(blob).to_bytes(4, "little") + blob
+
+
+def _unpacked(blob: bytes, name: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    if len(blob) < 12 or zlib.crc32(blob[4:]) != int.from_bytes(blob[:4], "little"):
+        raise UnreadableState(
+            f"{name}: this part of the state is damaged or cut short; restore an older state."
+        )
+    begin = 12 + int.from_bytes(blob[4:12], "little")
+    header = json.loads(blob[12:begin])
+    arrays = {}
+    for key, (kind, shape) in header["arrays"].items():
+        dtype, count = np.dtype(kind), int(np.prod(shape))
+        arrays[key] = np.frombuffer(blob, dtype, count, begin).reshape(shape).copy()
+        begin += count * dtype.itemsize
+    return arrays, header["facts"]
+
+
+def _part(parts: Mapping[str, bytes], name: str) -> bytes:
+    if name not in parts:
+        raise UnreadableState(f"{name}: this part of the state is missing; restore an older state.")
+    return parts[name]

@@ -1,0 +1,174 @@
+"""A join saved and restored at any point goes on as if nothing had happened."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import running
+from penstock.arrivals.expectation import Decayed, LastWindow, Retained
+from penstock.engine.saved import CHANGING, restore, save
+from penstock.engine.state import start
+from penstock.engine.step import step
+from penstock.errors import UnreadableState
+from penstock.policies import by_name
+from reference import Row
+from running import plan_of, query_of, table_of
+from streams import NEED_A_WINDOW, POLICIES, lengths, orders, rows, splits
+
+
+def batches_of(left, right, size):
+    """The sequence in batches of so many rows, which may cut an instant."""
+    tables = [table_of(left), table_of(right)]
+    sequence = sorted(
+        (row.time, stream, index)
+        for stream, side in enumerate((left, right))
+        for index, row in enumerate(side)
+    )
+    for begin in range(0, len(sequence), size):
+        part = sequence[begin : begin + size]
+        yield [
+            tables[s].take(pa.array([i for _, t, i in part if t == s], pa.int64())) for s in (0, 1)
+        ]
+
+
+def outcome(plan, batches, *, interrupted):
+    """Run the batches; when interrupted, keep only what a writer of new parts has on its shelf."""
+    state, found, shelf = start(plan), [], {}
+    for batch in batches:
+        if interrupted:
+            saved = save(state, written=set(shelf))
+            shelf = {n: b for n, b in {**shelf, **saved.parts}.items() if n in saved.names}
+            state = restore(plan, shelf)
+        out = step(state, batch)
+        state = out.state
+        found.append(None if out.matches is None else out.matches.to_pylist())
+    health = step(state, [None, None], last=True).health
+    return found, health
+
+
+def same(one, other):
+    found, health = one
+    again, health_again = other
+    assert again == found
+    assert {**vars(health_again), "bytes": 0} == {**vars(health), "bytes": 0}
+
+
+@pytest.mark.parametrize("names", POLICIES + NEED_A_WINDOW, ids=str)
+@given(
+    left=rows,
+    right=rows,
+    windows=st.tuples(st.integers(1, 6), st.integers(1, 6)),
+    kind=st.sampled_from(["time", "count"]),
+    memory=st.sampled_from([2, 3, 5, None]),
+    split=splits,
+    order=orders,
+    expects=st.sampled_from([LastWindow(), Retained(), Decayed(3.0)]),
+    output=st.sampled_from(["matches", "counts"]),
+    ghosts=st.sampled_from([0.0, 1.0, 5.0]),
+    size=st.integers(1, 9),
+)
+def test_interrupting_changes_nothing(
+    names, left, right, windows, kind, memory, split, order, expects, output, ghosts, size
+):
+    name, parameters = names
+    plan = plan_of(
+        query_of(windows, kind, memory, split, order),
+        by_name(name, **parameters),
+        expectation=expects,
+        output=output,
+        ghosts=ghosts,
+    )
+    batches = list(batches_of(left, right, size))
+    same(
+        outcome(plan, batches, interrupted=False),
+        outcome(plan, batches, interrupted=True),
+    )
+
+
+@given(left=rows, right=rows, windows=st.tuples(lengths, lengths), size=st.integers(1, 9))
+def test_a_segment_never_changes(left, right, windows, size):
+    plan = plan_of(query_of(windows, "time", 5, "half"), by_name("random"))
+    state, seen = start(plan), {}
+    for batch in batches_of(left, right, size):
+        state = step(state, batch).state
+        for name, blob in save(state).parts.items():
+            if name != CHANGING and not name.endswith("-open"):
+                assert seen.setdefault(name, blob) == blob
+
+
+def a_state(**settings):
+    left = some_rows(0, 20)
+    plan = plan_of(query_of((5, 5), "time", 6), by_name("random"), **settings)
+    return plan, step(start(plan), [left, left]).state
+
+
+def some_rows(begin, end):
+    return table_of([Row(time, time % 3, 1.0 + time % 2) for time in range(begin, end)])
+
+
+def test_another_process_goes_on(tmp_path):
+    _, state = a_state()
+    for name, blob in save(state).parts.items():
+        (tmp_path / name).write_bytes(blob)
+    later = some_rows(20, 40)
+    here = step(state, [later, later], last=True)
+    script = f"""
+import sys, pathlib
+sys.path.insert(0, {str(Path(running.__file__).parent)!r})
+from penstock.engine.saved import restore
+from penstock.engine.step import step
+from penstock.policies import by_name
+from reference import Row
+from running import plan_of, query_of, table_of
+parts = {{p.name: p.read_bytes() for p in pathlib.Path({str(tmp_path)!r}).iterdir()}}
+plan = plan_of(query_of((5, 5), "time", 6), by_name("random"))
+later = table_of([Row(time, time % 3, 1.0 + time % 2) for time in range(20, 40)])
+out = step(restore(plan, parts), [later, later], last=True)
+print(out.matches.to_pylist())
+"""
+    there = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert there.stdout.strip() == str(here.matches.to_pylist()), there.stderr
+
+
+def test_another_query_is_refused():
+    _, state = a_state()
+    other = plan_of(query_of((5, 6), "time", 6), by_name("random"))
+    with pytest.raises(UnreadableState, match="restore it with the one it was saved with"):
+        restore(other, save(state).parts)
+
+
+def test_another_seed_is_refused():
+    plan, state = a_state()
+    other = plan_of(plan.query, plan.policy, seed=4)
+    with pytest.raises(UnreadableState, match="seed"):
+        restore(other, save(state).parts)
+
+
+@pytest.mark.parametrize(
+    "harm", [lambda b: b[:-1], lambda b: b[:40] + b"?" + b[41:], lambda b: b""]
+)
+def test_a_damaged_part_is_noticed(harm):
+    plan, state = a_state()
+    parts = save(state).parts
+    for name in parts:
+        with pytest.raises(UnreadableState, match="damaged"):
+            restore(plan, {**parts, name: harm(parts[name])})
+
+
+def test_a_missing_part_is_named():
+    plan, state = a_state()
+    parts = save(state).parts
+    gone = next(name for name in parts if name != CHANGING)
+    with pytest.raises(UnreadableState, match=gone):
+        restore(plan, {name: blob for name, blob in parts.items() if name != gone})
+
+
+def test_a_saved_state_stays_usable():
+    _, state = a_state()
+    save(state)
+    assert sum(step(state, [None, None]).health.held) == 6
