@@ -29,6 +29,7 @@ from numba.core.typing.templates import AttributeTemplate
 from numba.extending import (
     NativeValue,
     infer_getattr,
+    intrinsic,
     lower_getattr_generic,
     models,
     register_model,
@@ -260,3 +261,35 @@ def _read_field(context: Any, builder: Any, kind: _Address, value: Any, name: st
     read = builder.load(place)
     read.set_metadata("invariant.load", builder.module.add_metadata([]))
     return model.from_data(builder, read)
+
+
+def _prefetch(context: Any, array: Any, row: Any) -> Any:
+    """Ask memory for a row of an array, and go on without waiting for it."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind, at = signature.args[0], arguments[1]
+        seen = context.make_array(kind)(context, builder, arguments[0])
+        stride = cgutils.unpack_tuple(builder, seen.strides)[0]
+        byte = ir.IntType(8).as_pointer()
+        place = builder.gep(builder.bitcast(seen.data, byte), [builder.mul(at, stride)])
+        number = ir.IntType(32)
+        declared = cgutils.get_or_insert_function(
+            builder.module,
+            ir.FunctionType(ir.VoidType(), [byte, number, number, number]),
+            "llvm.prefetch.p0" if _OPAQUE else "llvm.prefetch.p0i8",
+        )
+        # For reading, to be kept in every cache, of data rather than code.
+        builder.call(declared, [place, number(0), number(3), number(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), generate
+
+
+def _no_prefetch(array: Any, row: int) -> None:
+    """Do nothing: without the compiler there is nothing to gain."""
+
+
+_OPAQUE = not getattr(ir, "context", None) or not hasattr(ir.IntType(8).as_pointer(), "pointee")
+prefetch: Callable[[Any, int], None] = (
+    _no_prefetch if numba.config.DISABLE_JIT else cast(Any, intrinsic(_prefetch))
+)

@@ -10,15 +10,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from penstock.arrivals.chance import splitmix
-from penstock.compiled import by_address, compiled, inner
+from penstock.compiled import by_address, compiled, inner, prefetch
 
 NOTHING, PANES, RETAINED, DECAYED = range(4)  # what is counted
 NOW, BEFORE = 0, 1
 MODE, USED, LIMIT, SKETCHED, LANDMARK = range(5)  # cells of `tally`
 PANE, LENGTH = 0, 1  # rows of `panes`
 _FREE = -(2**63)
-_DEPTH = 4  # rows of the sketch: it errs by more than e/width with chance e**-4, under 2 %
+# The sketch takes the least of four counters.  Those of a key lie in one block, so that looking
+# at them costs one wait for memory; each is one of the four that its part of the block has.
+_PARTS, _CHOICES = 4, 4
+_BLOCK = _PARTS * _CHOICES
 
 
 @by_address
@@ -27,7 +29,7 @@ class Counting(NamedTuple):
 
     keys: Any  # int64[cell]
     counts: Any  # float64[cell, 2 * stream + NOW|BEFORE]
-    sketch: Any  # float64[depth, cell, 2 * stream + NOW|BEFORE]; no cells until it is needed
+    sketch: Any  # float64[block * 16 + cell, 2 * stream + NOW|BEFORE]; none until it is needed
     tally: Any  # int64[5]
     panes: (
         Any  # int64[2, stream]: the newest row's pane; how long a pane is, 0 for one pane for ever
@@ -37,40 +39,78 @@ class Counting(NamedTuple):
 def new_counting(mode: int, *, limit: int, pane_lengths: list[int]) -> Counting:
     """Return counters for up to `limit` keys, after which a sketch takes over."""
     streams = len(pane_lengths)
-    cells = 8
-    while mode != NOTHING and cells < limit + limit // 2:
-        cells *= 2
+    cells = 8 + limit + limit // 2
     return Counting(
         keys=np.full(cells if mode != NOTHING else 0, _FREE, np.int64),
         counts=np.zeros((cells if mode != NOTHING else 0, 2 * streams)),
-        sketch=np.zeros((_DEPTH, 0, 2 * streams)),
+        sketch=np.zeros((0, 2 * streams)),
         tally=np.array([mode, 0, limit, 0, 0]),
         panes=np.array([[-(2**62)] * streams, pane_lengths]),
     )
 
 
 @inner
+def counter_of(keys: Any, key: int) -> int:
+    """Return where the counters of a key want to lie."""
+    return (((key ^ (key >> 32)) & 0x7FFFFFFF) * len(keys)) >> 31
+
+
+@inner
 def _cell_of(keys: Any, key: int) -> int:
-    mask = len(keys) - 1
     if key == _FREE:
         key = _FREE + 1
-    cell = (key ^ (key >> 32)) & mask
+    cell = counter_of(keys, key)
     while keys[cell] != _FREE and keys[cell] != key:
-        cell = (cell + 1) & mask
+        cell = cell + 1 if cell + 1 < len(keys) else 0
     return cell
 
 
 @inner
-def _sketch_cell(key: int, row: int, mask: int) -> int:
-    spread = splitmix(np.uint64(key) ^ (np.uint64(row + 1) << np.uint64(56)))
-    return int(np.int64(spread) & mask)
+def block_of(sketch: Any, key: int) -> int:
+    """Return the first cell of a key's block in the sketch."""
+    return ((((key >> 32) & 0x7FFFFFFF) * (len(sketch) // _BLOCK)) >> 31) * _BLOCK
 
 
 @inner
-def _add_to_sketch(sketch: Any, key: int, column: int, weight: float) -> None:
-    mask = sketch.shape[1] - 1
-    for row in range(sketch.shape[0]):
-        sketch[row, _sketch_cell(key, row, mask), column] += weight
+def _sketched(key: int, block: int, part: int) -> int:
+    return block + part * _CHOICES + ((key >> (2 * part)) & (_CHOICES - 1))
+
+
+@inner
+def _least(sketch: Any, key: int, column: int) -> float:
+    least, block = np.inf, block_of(sketch, key)
+    for part in range(_PARTS):
+        least = min(least, sketch[_sketched(key, block, part), column])
+    return least
+
+
+@inner
+def _add_to_sketch(sketch: Any, key: int, column: int, weight: float, mode: int) -> None:
+    """Raise the key's least counters only, since the others already hold others' arrivals.
+
+    Where rows are counted down again when they leave, all of them have to move.
+    """
+    block, known = block_of(sketch, key), _least(sketch, key, column) + weight
+    for part in range(_PARTS):
+        cell = _sketched(key, block, part)
+        if mode == RETAINED:
+            sketch[cell, column] += weight
+        else:
+            sketch[cell, column] = max(sketch[cell, column], known)
+
+
+@inner
+def _look_up(sketch: Any, key: int, column: int) -> float:
+    """Return an estimate, rounded down to 1 or 1.5 times a power of two.
+
+    It is no better than that, and a rank that moves with every stranger's arrival would have
+    to be looked at again and again.
+    """
+    seen = _least(sketch, key, column + NOW) + _least(sketch, key, column + BEFORE)
+    if seen <= 0.0:
+        return 0.0
+    power = 2.0 ** np.floor(np.log2(seen))
+    return power * 1.5 if seen >= power * 1.5 else power
 
 
 @inner
@@ -88,7 +128,7 @@ def add(counting: Counting, key: int, stream: int, weight: float) -> None:
     """Count a row of `stream`; the caller has seen that the counters are not full."""
     column = 2 * stream + NOW
     if counting.tally[SKETCHED] == 1:
-        _add_to_sketch(counting.sketch, key, column, weight)
+        _add_to_sketch(counting.sketch, key, column, weight, counting.tally[MODE])
         return
     cell = _cell_of(counting.keys, key)
     if counting.keys[cell] == _FREE:
@@ -102,20 +142,24 @@ def count_of(counting: Counting, key: int, stream: int) -> float:
     """Return how often the key came on `stream`, as far as we remember."""
     column = 2 * stream
     if counting.tally[SKETCHED] == 1:
-        least = np.inf
-        mask = counting.sketch.shape[1] - 1
-        for row in range(counting.sketch.shape[0]):
-            cell = _sketch_cell(key, row, mask)
-            here = (
-                counting.sketch[row, cell, column + NOW]
-                + counting.sketch[row, cell, column + BEFORE]
-            )
-            least = min(least, here)
-        return least
+        return _look_up(counting.sketch, key, column)
     cell = _cell_of(counting.keys, key)
     if counting.keys[cell] == _FREE:
         return 0.0
     return counting.counts[cell, column + NOW] + counting.counts[cell, column + BEFORE]
+
+
+@inner
+def read_count_ahead(counting: Counting, key: int) -> None:
+    """Ask memory for the counters of a key that will be looked at soon."""
+    if counting.tally[SKETCHED] == 1:
+        block = block_of(counting.sketch, key)
+        for part in range(_PARTS):
+            prefetch(counting.sketch, _sketched(key, block, part))
+    elif len(counting.keys) > 0:
+        cell = counter_of(counting.keys, key)
+        prefetch(counting.keys, cell)
+        prefetch(counting.counts, cell)
 
 
 @inner
@@ -132,12 +176,9 @@ def turn_pane(counting: Counting, stream: int, at: int) -> bool:
     for cell in range(len(counting.counts)):
         counting.counts[cell, before] = counting.counts[cell, now] if passed == 1 else 0.0
         counting.counts[cell, now] = 0.0
-    for row in range(counting.sketch.shape[0]):
-        for cell in range(counting.sketch.shape[1]):
-            counting.sketch[row, cell, before] = (
-                counting.sketch[row, cell, now] if passed == 1 else 0.0
-            )
-            counting.sketch[row, cell, now] = 0.0
+    for cell in range(len(counting.sketch)):
+        counting.sketch[cell, before] = counting.sketch[cell, now] if passed == 1 else 0.0
+        counting.sketch[cell, now] = 0.0
     return True
 
 
@@ -158,10 +199,9 @@ def move_landmark(counting: Counting, at: int, half_life: float) -> bool:
     for cell in range(len(counting.counts)):
         for column in range(counting.counts.shape[1]):
             counting.counts[cell, column] *= shrink
-    for row in range(counting.sketch.shape[0]):
-        for cell in range(counting.sketch.shape[1]):
-            for column in range(counting.sketch.shape[2]):
-                counting.sketch[row, cell, column] *= shrink
+    for cell in range(len(counting.sketch)):
+        for column in range(counting.sketch.shape[1]):
+            counting.sketch[cell, column] *= shrink
     counting.tally[LANDMARK] = at
     return True
 
@@ -187,13 +227,11 @@ def _lay_out(into: Any, counted: Any, keys: Any, counts: Any) -> None:
 
 def to_sketch(counting: Counting) -> Counting:
     """Return the counters as a count-min sketch of the same size in bytes."""
-    width = 8
-    while width * 2 * _DEPTH <= len(counting.keys):
-        width *= 2
-    sketch = np.zeros((_DEPTH, width, counting.counts.shape[1]))
+    blocks = max(1, len(counting.keys) // _BLOCK)
+    sketch = np.zeros((blocks * _BLOCK, counting.counts.shape[1]))
     used = np.flatnonzero(counting.keys != _FREE)
     with np.errstate(over="ignore"):
-        _pour(sketch, counting.keys[used], counting.counts[used])
+        _pour(sketch, counting.keys[used], counting.counts[used], int(counting.tally[MODE]))
     tally = counting.tally.copy()
     tally[SKETCHED] = 1
     return counting._replace(
@@ -202,8 +240,8 @@ def to_sketch(counting: Counting) -> Counting:
 
 
 @compiled
-def _pour(sketch: Any, keys: Any, counts: Any) -> None:
+def _pour(sketch: Any, keys: Any, counts: Any, mode: int) -> None:
     for i in range(len(keys)):
         for column in range(counts.shape[1]):
             if counts[i, column] != 0.0:
-                _add_to_sketch(sketch, keys[i], column, counts[i, column])
+                _add_to_sketch(sketch, keys[i], column, counts[i, column], mode)

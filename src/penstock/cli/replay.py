@@ -76,7 +76,7 @@ from penstock.query import Budget, JoinQuery, Window, both, pairs_of
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of all chance.")
 @click.option(
-    "--ghosts", type=float, default=1.0, show_default=True, help="Ghosts per place for a row."
+    "--ghosts", type=float, help="Ghosts per place for a row; by default fewer in a large memory."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def replay(left: str, right: str, **options: Any) -> None:

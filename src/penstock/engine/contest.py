@@ -1,32 +1,31 @@
 """Who stays: newcomers ask for a place, and the rows that are worth least give theirs up."""
 
-from typing import Any
-
-import numpy as np
-
-from penstock.arrivals.ages import Ages, bucket_of
+from penstock.arrivals.ages import Ages
 from penstock.arrivals.chance import luck
-from penstock.arrivals.counting import MODE, RETAINED, Counting, add, count_of, fade_factor
+from penstock.arrivals.counting import (
+    MODE,
+    RETAINED,
+    Counting,
+    add,
+)
 from penstock.compiled import inner
+from penstock.engine.least import least_of_all, least_of_queue
+from penstock.engine.ranks import ask, enqueue, importance_of, oldest_alive, rank_of, rerank, total
 from penstock.kernels.chains import unlink_key, unlink_time
-from penstock.kernels.cursors import cursors_on_leave, least_by_age
+from penstock.kernels.cursors import cursors_on_leave
 from penstock.kernels.ghosts import Ghosts, remember
-from penstock.kernels.heap import heapify, leaves_before, pull, push, settle, sink
 from penstock.kernels.index import HASH, MARK
 from penstock.kernels.notes import NEVER, as_stored, note_value, refit
 from penstock.kernels.store import (
     CLOCK,
     COST,
     CUT,
-    ENTERED,
     EXPIRED,
     FADES,
-    FIRST_HEAP,
     FIRST_OPEN,
     FIRST_TURN,
     GAINED,
     HELD,
-    IN_HEAP,
     NEWER,
     NEWEST,
     OLDER,
@@ -34,7 +33,6 @@ from penstock.kernels.store import (
     OPEN,
     PEAK,
     PLACE,
-    RANK,
     SHED,
     STARTED,
     STREAM,
@@ -49,8 +47,7 @@ from penstock.kernels.store import (
 )
 from penstock.kernels.terms import (
     BUDGET,
-    BY_AGE,
-    BY_HEAP,
+    BY_QUEUE,
     GONE,
     GONE_EXPIRED,
     GONE_FATE,
@@ -58,103 +55,10 @@ from penstock.kernels.terms import (
     GONE_SHED,
     GONE_WHEN,
     POOL,
-    WATERMARK,
     WINDOW,
     Out,
     Terms,
 )
-
-
-@inner
-def position(store: Store, terms: Terms, stream: int) -> int:
-    """Return where a stream's window ends now: the clock, or its newest ordinal."""
-    if terms.counted:
-        return store.streams[ENTERED, stream]
-    return store.tally[CLOCK]
-
-
-@inner
-def total(store: Store, counter: int) -> int:
-    """Return a counter summed over all streams."""
-    count = 0
-    for stream in range(store.streams.shape[1]):
-        count += store.streams[counter, stream]
-    return count
-
-
-@inner
-def oldest_alive(store: Store, terms: Terms, stream: int) -> int:
-    """Return the lowest mark of a stream that a row to come can still match."""
-    if terms.counted or terms.in_order:
-        return position(store, terms, stream) - terms.limits[WINDOW, stream]
-    return terms.limits[WATERMARK, 1 - stream] - terms.limits[WINDOW, stream]
-
-
-@inner
-def _importance(store: Store, terms: Terms, slot: int) -> float:
-    return store.worth[slot, terms.importance] if terms.importance >= 0 else 1.0
-
-
-@inner
-def _matches(store: Store, counting: Counting, terms: Terms, slot: int) -> float:
-    if not terms.matches:
-        return 0.0
-    if terms.expected >= 0:
-        return store.worth[slot, terms.expected]
-    count = count_of(counting, store.wide[slot, HASH], 1 - store.links[slot, STREAM])
-    if terms.weighs_age:
-        count /= fade_factor(counting, store.tally[CLOCK], terms.half_life)
-    return count
-
-
-@inner
-def _rounded(number: float) -> float:
-    """Return a number in single precision: sums that differ by rounding alone are then equal."""
-    return float(np.float32(number))
-
-
-@inner
-def _ask(
-    store: Store, counting: Counting, ages: Ages, terms: Terms, slot: int, question: Any
-) -> float:
-    """Ask the policy, by the pointer of one of its questions, about a held row."""
-    stream = store.links[slot, STREAM]
-    mark = store.wide[slot, MARK]
-    age = position(store, terms, stream) - mark
-    slope = 0.0
-    if ages.slopes.shape[1] > 0:
-        slope = ages.slopes[stream, bucket_of(ages, stream, age)]
-    return question(
-        store.wide[slot, TURN] if terms.counted else mark,
-        age,
-        terms.limits[WINDOW, stream] - age,
-        _importance(store, terms, slot),
-        _rounded(_matches(store, counting, terms, slot)),
-        slope,
-        luck(terms.policy_luck, store.wide[slot, TURN]),
-        _rounded(store.worth[slot, terms.note]) if terms.note >= 0 else 0.0,
-        terms.settings[0],
-        terms.settings[1],
-        terms.settings[2],
-        terms.settings[3],
-    )
-
-
-@inner
-def _write_rank(store: Store, counting: Counting, ages: Ages, terms: Terms, slot: int) -> None:
-    store.worth[slot, RANK] = _ask(store, counting, ages, terms, slot, terms.rank)
-
-
-@inner
-def rerank(store: Store, counting: Counting, ages: Ages, terms: Terms) -> None:
-    """Ask for every rank again and bring the heaps into order: once a pane, not once a row."""
-    if not terms.bounded or terms.how != BY_HEAP or terms.fixed:
-        return
-    for pool in range(len(store.lists) - FIRST_HEAP):
-        for spot in range(store.streams[IN_HEAP, pool]):
-            slot = store.lists[FIRST_HEAP + pool, spot]
-            _write_rank(store, counting, ages, terms, slot)
-        heapify(store, terms, pool)
 
 
 @inner
@@ -170,8 +74,6 @@ def leave(store: Store, counting: Counting, terms: Terms, slot: int, fate: int, 
     if terms.bounded and store.wide[slot, TURN] != UNPLACED:
         pool = terms.limits[POOL, stream]
         store.streams[USED, pool] -= store.links[slot, COST] if terms.costed else 1
-        if terms.how == BY_HEAP:
-            pull(store, terms, pool, slot)
     store.streams[HELD, stream] -= 1
     store.streams[EXPIRED if fate == GONE_EXPIRED else SHED, stream] += 1
     gone = out.count[GONE]
@@ -215,48 +117,6 @@ def _spent(store: Store, terms: Terms, pool: int) -> int:
 
 
 @inner
-def _least_of_heap(store: Store, counting: Counting, ages: Ages, terms: Terms, pool: int) -> int:
-    """Return the top of the heap once its rank is up to date.
-
-    What the heap knows of a rank is never too high, because statistics only rise
-    between two panes; so a top that is up to date is the lowest.
-    """
-    while True:
-        top = store.lists[FIRST_HEAP + pool, 0] + 0
-        if terms.fixed:
-            return top
-        known = store.worth[top, RANK]
-        _write_rank(store, counting, ages, terms, top)
-        if store.worth[top, RANK] <= known:
-            return top
-        sink(store, terms, pool, 0)
-
-
-@inner
-def _least_of_all(store: Store, counting: Counting, ages: Ages, terms: Terms, pool: int) -> int:
-    """Return the lowest row by asking for every stream's lowest age bucket, or for every row."""
-    found = -1
-    for stream in range(store.streams.shape[1]):
-        if terms.limits[POOL, stream] != pool:
-            continue
-        if terms.how == BY_AGE:
-            slot = least_by_age(store, ages, stream, position(store, terms, stream)) + 0
-            if slot >= 0:
-                _write_rank(store, counting, ages, terms, slot)
-                if found < 0 or leaves_before(store, terms, slot, found):
-                    found = slot
-            continue
-        slot = store.streams[OLDEST, stream]
-        while slot >= 0:
-            if store.wide[slot, TURN] != UNPLACED:
-                _write_rank(store, counting, ages, terms, slot)
-                if found < 0 or leaves_before(store, terms, slot, found):
-                    found = slot
-            slot = store.links[slot, NEWER] + 0
-    return found
-
-
-@inner
 def contest(
     store: Store, ghosts: Ghosts, counting: Counting, ages: Ages, terms: Terms, pool: int, out: Out
 ) -> None:
@@ -265,17 +125,17 @@ def contest(
         slot = -1
         if not terms.in_order and not terms.counted:
             slot = _spent(store, terms, pool)
-        if slot < 0 and terms.how == BY_HEAP:
-            slot = _least_of_heap(store, counting, ages, terms, pool)
+        if slot < 0 and terms.how == BY_QUEUE:
+            slot = least_of_queue(store, ghosts, counting, ages, terms, pool)
         elif slot < 0:
-            slot = _least_of_all(store, counting, ages, terms, pool)
+            slot = least_of_all(store, counting, ages, terms, pool)
         remember(
             ghosts,
             store.wide[slot, HASH],
             store.wide[slot, MARK],
             store.links[slot, STREAM] + 0,
             luck(terms.ghost_luck, store.wide[slot, TURN]),
-            _importance(store, terms, slot),
+            importance_of(store, terms, slot),
             (oldest_alive(store, terms, 0), oldest_alive(store, terms, 1)),
         )
         leave(store, counting, terms, slot, GONE_SHED, out)
@@ -290,13 +150,9 @@ def admit(store: Store, counting: Counting, ages: Ages, terms: Terms, slot: int,
     pool = terms.limits[POOL, store.links[slot, STREAM]]
     store.streams[USED, pool] += store.links[slot, COST] if terms.costed else 1
     if terms.note >= 0:
-        importance = _importance(store, terms, slot)
+        importance = importance_of(store, terms, slot)
         store.worth[slot, terms.note] = as_stored(importance, store.tally[FADES], terms)
-    if terms.second >= 0:
-        store.worth[slot, terms.second] = _importance(store, terms, slot)
-    _write_rank(store, counting, ages, terms, slot)
-    if terms.how == BY_HEAP:
-        push(store, terms, pool, slot)
+    enqueue(store, counting, ages, terms, slot)
 
 
 @inner
@@ -307,9 +163,11 @@ def _set_note(
     fades = store.tally[FADES]
     value = note_value(store.worth[slot, terms.note], fades, terms) + added
     store.worth[slot, terms.note] = as_stored(value, fades + 1, terms)
-    _write_rank(store, counting, ages, terms, slot)
-    if terms.how == BY_HEAP:
-        settle(store, terms, terms.limits[POOL, store.links[slot, STREAM]], slot)
+    if terms.how != BY_QUEUE:
+        return
+    known = store.worth[slot, terms.kept_rank]
+    if known != rank_of(store, counting, ages, terms, slot):
+        enqueue(store, counting, ages, terms, slot)
 
 
 @inner
@@ -328,7 +186,7 @@ def write_notes(store: Store, counting: Counting, ages: Ages, terms: Terms) -> N
             ages,
             terms,
             slot,
-            _ask(store, counting, ages, terms, slot, terms.reward),
+            ask(store, counting, ages, terms, slot, terms.reward),
         )
     store.tally[TOUCHED] = 0
     if terms.evict_first:  # the newcomers have a note by now, which does not fade yet

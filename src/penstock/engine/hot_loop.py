@@ -20,28 +20,21 @@ from penstock.arrivals.counting import (
     turn_pane,
 )
 from penstock.compiled import compiled, inner
-from penstock.engine.contest import (
-    admit,
-    close,
-    contest,
-    expire,
-    oldest_alive,
-    position,
-    rerank,
-    total,
-    write_notes,
-)
+from penstock.engine.ahead import AHEAD, look_ahead
+from penstock.engine.contest import admit, close, contest, expire, write_notes
+from penstock.engine.ranks import crowded, oldest_alive, position, rerank, total
 from penstock.kernels.chains import link_key, link_time
 from penstock.kernels.cursors import cursors_on_entry
 from penstock.kernels.ghosts import Ghosts, meet
 from penstock.kernels.index import HASH, MARK
 from penstock.kernels.notes import NEVER
-from penstock.kernels.probe import note_matches, probe, warm
+from penstock.kernels.probe import note_matches, probe
 from penstock.kernels.store import (
     ARRIVED,
     CLOCK,
     COST,
     CUT,
+    DISORDER,
     ENTERED,
     EXPIRED,
     FIRST_OPEN,
@@ -82,8 +75,9 @@ from penstock.kernels.terms import (
     Terms,
 )
 
-# Cells of `cursor`; the last two are the first of one cell per stream.
-ROW, PASS, RESUME, START, END, WARMED, SINK, NUMBERED, FENCE = 0, 1, 2, 3, 4, 5, 6, 7, 9
+# Cells of `cursor`.  NUMBERED and FENCE are the first of one per stream.
+ROW, PASS, RESUME, START, END, SEEN_AHEAD, NUMBERED, FENCE, SCRATCH = 0, 1, 2, 3, 4, 5, 6, 8, 10
+CELLS = SCRATCH + AHEAD
 ALL, SAME, BEFORE = range(3)  # PASS: whom a newcomer meets; under evict-first in two passes
 FAR = 2**62
 
@@ -109,7 +103,7 @@ def _begin(
         if not terms.counted and _turn_panes(counting, ages, stream, tally[CLOCK]):
             fallen = True
         expire(store, counting, terms, stream, oldest_alive(store, terms, stream), out)
-    if fallen:
+    if fallen and not terms.fixed:
         rerank(store, counting, ages, terms)
 
 
@@ -188,6 +182,7 @@ def _wait_or_settle(
         return
     admit(store, counting, ages, terms, slot, store.tally[TURNS])
     store.tally[TURNS] += 1
+    store.tally[DISORDER] = 1
     if terms.bounded:
         contest(store, ghosts, counting, ages, terms, terms.limits[POOL, stream], out)
 
@@ -224,7 +219,7 @@ def _count(
 ) -> None:
     """Let the statistics see a row."""
     stream = batch.flags[row, OF_STREAM] + 0
-    if terms.counted and _turn_panes(counting, ages, stream, mark - 1):
+    if terms.counted and _turn_panes(counting, ages, stream, mark - 1) and not terms.fixed:
         rerank(store, counting, ages, terms)
     if ages.hits.shape[1] > 0:
         ages.rows[stream] += 1.0
@@ -339,13 +334,13 @@ def advance(
                 or total(store, OPEN) >= terms.largest
             ):
                 _begin(store, ghosts, counting, ages, terms, time, out)
-            if store.tally[SPARE] == 0:
+            if store.tally[SPARE] == 0 or crowded(store, terms, stream):
                 return NEED_ROOM
             if full(counting):
                 return NEED_SKETCH
-            if row >= cursor[WARMED]:
-                cursor[SINK] = warm(store, batch, row)
-                cursor[WARMED] = row + 32
+            if row >= cursor[SEEN_AHEAD]:
+                look_ahead(store, ghosts, counting, batch, row, cursor[SCRATCH:])
+                cursor[SEEN_AHEAD] = row + AHEAD
         low = time - terms.limits[WINDOW, other]
         high = time + terms.limits[WINDOW, stream]
         mark = time

@@ -30,21 +30,18 @@ from penstock.arrivals.expectation import (
 )
 from penstock.compiled import pointer
 from penstock.engine.keys import Keys
+from penstock.engine.sizes import sizes_of
 from penstock.errors import InfeasibleBudget, InvalidData, InvalidQuery
 from penstock.kernels.ghosts import COMBINATIONS, Ghosts, new_ghosts
-from penstock.kernels.store import COST, RANK, SPOT, STREAM, Shape
-from penstock.kernels.terms import BY_AGE, BY_HEAP, BY_SCAN, Terms
+from penstock.kernels.store import Shape, bytes_of
+from penstock.kernels.terms import BY_AGE, BY_QUEUE, BY_SCAN, NO_CONTEST, Terms
 from penstock.policies.base import Held, Policy
 from penstock.query import JoinQuery, Window
 
 SIDES = ("left", "right")
 UNBOUNDED = 2**61  # longer than any two event times lie apart
 _ROWS_OF_AN_INSTANT = 1 << 16  # an open instant of more rows is taken in parts
-_COUNTERS = 1024  # keys that are counted one by one even under the smallest budget
-# What a held row takes beside its payload: all columns, its share of the key index at its
-# emptiest, of a list of segment rows, and a quarter for room to grow.
-_INDEX_BYTES = 22
-_GROWTH = 1.25
+_LEAST_ROWS = 4  # that must fit beside the statistics
 # A segment is rewritten when two fifths of its rows are gone.
 _PAYLOAD_SLACK = 1.0 / 0.6
 _SIGNATURE = "f8(i8,i8,i8,f8,f8,f8,f8,f8,f8,f8,f8,f8)"
@@ -80,7 +77,7 @@ class Side:
     Parameters
     ----------
     ghosts
-        Ghosts per place for a row.
+        Ghosts per place for a row; None leaves it to the size of the memory.
     output
         `"matches"`: build the joined rows.  `"counts"`: count them only.
     shed_rows
@@ -91,7 +88,7 @@ class Side:
         Add up at which age matches fall, over the whole run, in so many buckets.
     """
 
-    ghosts: float = 1.0
+    ghosts: float | None = None
     output: Literal["matches", "counts"] = "matches"
     shed_rows: bool = False
     report_from: int = -(2**62)
@@ -175,54 +172,49 @@ class Plan:
     def _lay_out(self, needs: frozenset[str]) -> None:
         policy, rising = self.policy, self.policy.changes == "rising"
         falls = isinstance(self.expectation, Retained | Decayed) and self.asks_matches
-        self.how = BY_HEAP
-        if policy.changes == "age":
+        self.how = BY_QUEUE if self.bounded else NO_CONTEST
+        if not self.bounded:
+            pass
+        elif policy.changes == "age":
             self.how = BY_AGE
         elif policy.fading is None and (policy.changes == "always" or (rising and falls)):
             self.how = BY_SCAN
         self.fixed = policy.changes == "never" or policy.fading is not None
         if rising and self.known is not None:
             self.fixed = True
-        names = [
-            ("second", bool(policy.second)),
-            ("note", policy.fading is not None),
-            ("importance", self.query.valued),
-            ("expected", self.known is not None),
-        ]
-        self.worth_column, at = {}, RANK + 1
-        for name, needed in names:
-            self.worth_column[name] = at if needed and self.bounded else -1
-            at += needed
+        has_note = self.bounded and policy.fading is not None
+        columns = {
+            "note": has_note,
+            "kept_rank": has_note and self.how == BY_QUEUE,
+            "importance": self.bounded and self.query.valued,
+            "expected": self.bounded and self.known is not None,
+        }
+        there = [name for name, needed in columns.items() if needed]
+        self.worth_column = {name: there.index(name) if name in there else -1 for name in columns}
         self.batch_columns = 2 if self.known is not None else int(self.query.valued)
         self.has_ages = "ages" in needs
-        buckets = self.new_ages().slopes.shape[1] if self.how == BY_AGE and self.bounded else 0
+        buckets = self.new_ages().slopes.shape[1] if self.how == BY_AGE else 0
         pools = 1 if self.query.split == "shared" else 2
         self.shape = Shape(
-            links=(COST if self.costed else SPOT if self.bounded else STREAM) + 1,
-            worth=at if self.bounded else 0,
-            notes=self.bounded and policy.fading is not None,
-            heaps=pools if self.bounded and self.how == BY_HEAP else 0,
+            worth=len(there),
+            notes=has_note,
+            queues=pools if self.how == BY_QUEUE else 0,
             buckets=buckets,
         )
         self.pools = (0, pools - 1)
+        counts = self.asks_matches and self.known is None
+        self.sizes = sizes_of(
+            self.query.memory,
+            self.shape,
+            counts=counts,
+            ghosts=self.side.ghosts,
+            valued=self.query.valued,
+        )
 
     @property
     def windows(self) -> list[int]:
         """Each stream's W: the furthest that two matching rows lie apart."""
         return [_reach(window) for window in self.query.windows]
-
-    @property
-    def row_overhead(self) -> int:
-        """What a held row takes beside its payload, its ghosts included."""
-        shape = self.shape
-        row = 32 + 4 * shape.links + 8 * shape.worth + 16 * shape.notes
-        row += 4 * (1 + shape.heaps) + 4
-        return round(_GROWTH * row) + _INDEX_BYTES + round(self.side.ghosts * self.ghost_bytes)
-
-    @property
-    def ghost_bytes(self) -> int:
-        """What a ghost takes."""
-        return 16 + 16 + 12 + 16 * self.query.valued + _INDEX_BYTES
 
     def budget(self, memory: Any = None) -> NDArray[np.int64]:
         """Return each pool's budget, in rows or bytes."""
@@ -236,13 +228,14 @@ class Plan:
             )
         total = int(memory.amount)
         if self.costed:
-            total -= self.counting_bytes
-            least = 4 * self.row_overhead
-            if total < least:
+            beside = bytes_of(self.new_counting()) + bytes_of(self.new_ghosts())
+            least = _LEAST_ROWS * self.sizes.row_overhead
+            if total < least + beside:
                 raise InfeasibleBudget(
-                    f"memory={int(memory.amount)}B: statistics and the first rows need "
-                    f"{least + self.counting_bytes} bytes; raise the budget."
+                    f"memory={total}B: statistics and the first rows need "
+                    f"{least + beside} bytes; raise the budget."
                 )
+            total -= beside
         split = self.query.split
         if split == "shared":
             return np.array([total, 0])
@@ -250,26 +243,10 @@ class Plan:
         first = int(total * left / (left + right))
         return np.array([first, total - first])
 
-    @property
-    def counting_limit(self) -> int:
-        """How many keys are counted one by one before a sketch takes over."""
-        if not self.asks_matches or self.known is not None or self.query.memory is None:
-            return 0
-        places = self.query.memory.amount
-        if self.costed:
-            return max(64, int(places / 16 / 72))
-        return max(_COUNTERS, int(places) // 2)
-
-    @property
-    def counting_bytes(self) -> int:
-        """What the counters take."""
-        arrays = self.new_counting()
-        return sum(array.nbytes for array in arrays)
-
     def new_counting(self) -> Counting:
         """Return counters as the policy's expectation needs them."""
         mode = NOTHING
-        if self.counting_limit:
+        if self.sizes.counters:
             modes = {LastWindow: PANES, Retained: RETAINED, Decayed: DECAYED}
             mode = modes[type(self.expectation)]
         lengths = [0, 0]
@@ -277,7 +254,7 @@ class Plan:
             lengths = [w.length if w.kind == "rows" else 0 for w in self.query.windows]
         elif self.query.bounded_windows:
             lengths = [max(1, *self.windows)] * 2
-        return new_counting(mode, limit=self.counting_limit, pane_lengths=lengths)
+        return new_counting(mode, limit=self.sizes.counters, pane_lengths=lengths)
 
     def new_ages(self) -> Ages:
         """Return age curves as the policy needs them."""
@@ -292,18 +269,12 @@ class Plan:
         return learned_ages(self.windows, self.age_source.buckets)
 
     def new_ghosts(self) -> Ghosts:
-        """Return room for ghosts: so many per place, within the budget."""
-        places = 0
-        if self.bounded:
-            total = int(self.budget().sum())
-            rows = total / (self.row_overhead + 32) if self.costed else total
-            places = int(rows * self.side.ghosts)
-            places = max(places, 8) if self.side.ghosts > 0 else 0
-        return new_ghosts(places, importance=self.query.valued)
+        """Return room for ghosts."""
+        return new_ghosts(self.sizes.ghosts, importance=self.query.valued)
 
     def cost_of(self, payload: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return what rows take of a budget in bytes."""
-        return self.row_overhead + (payload * _PAYLOAD_SLACK).astype(np.int64)
+        return self.sizes.row_overhead + (payload * _PAYLOAD_SLACK).astype(np.int64)
 
     def accept(self, stream: int, table: pa.Table | None) -> pa.Table:
         """Check that a batch has the columns it should, and return it."""
@@ -326,7 +297,7 @@ class Plan:
         settings = (*policy.settings, 0.0, 0.0, 0.0, 0.0)[:4]
         largest = _ROWS_OF_AN_INSTANT
         if self.costed:
-            largest = max(64, min(largest, int(limits[1].sum() // (8 * self.row_overhead))))
+            largest = max(64, min(largest, int(limits[1].sum() // (8 * self.sizes.row_overhead))))
         half_life = self.expectation.half_life if isinstance(self.expectation, Decayed) else 1.0
         return Terms(
             limits=limits,
@@ -342,8 +313,9 @@ class Plan:
             matches=self.asks_matches,
             weighs_age=isinstance(self.expectation, Decayed) and self.asks_matches,
             half_life=float(half_life),
-            second=column["second"],
+            second=column["importance"] if policy.second else -1,
             note=column["note"],
+            kept_rank=column["kept_rank"],
             importance=column["importance"],
             expected=column["expected"],
             largest=largest,

@@ -9,11 +9,11 @@ from typing import Any
 from penstock.arrivals.ages import Ages
 from penstock.arrivals.counting import Counting
 from penstock.compiled import compiled
-from penstock.engine.contest import position, rerank
+from penstock.engine.ranks import position, rerank
 from penstock.kernels.chains import link_key, link_time
 from penstock.kernels.cursors import cursors_on_entry
-from penstock.kernels.heap import push
 from penstock.kernels.index import HASH, MARK
+from penstock.kernels.queue import as_rank_key, push
 from penstock.kernels.store import (
     COST,
     FIRST_OPEN,
@@ -30,10 +30,20 @@ from penstock.kernels.store import (
     Store,
     take_slot,
 )
-from penstock.kernels.terms import BY_HEAP, POOL, Terms
+from penstock.kernels.terms import BY_QUEUE, POOL, Terms
 
-FACT_TURN, FACT_MARK, FACT_HASH, FACT_PLACE, FACT_STREAM, FACT_COST, FACT_TOUCHED = range(7)
-FACTS = 7  # columns of `facts`
+# Columns of `facts`; FACT_RANK is a key of the queue, where ranks never change.
+(
+    FACT_TURN,
+    FACT_MARK,
+    FACT_HASH,
+    FACT_PLACE,
+    FACT_STREAM,
+    FACT_COST,
+    FACT_RANK,
+    FACT_TOUCHED,
+) = range(8)
+FACTS = 8
 
 
 @compiled
@@ -81,7 +91,11 @@ def refill(
         if facts[row, FACT_TURN] == UNPLACED:
             if store.streams[FIRST_OPEN, stream] < 0:
                 store.streams[FIRST_OPEN, stream] = slot
-        elif terms.bounded and terms.how == BY_HEAP:
-            push(store, terms, terms.limits[POOL, stream], slot)
-    # What the heap knew of ranks that follow the statistics was as old as the row.
-    rerank(store, counting, ages, terms)
+        elif terms.how == BY_QUEUE:
+            key = facts[row, FACT_RANK]
+            if terms.kept_rank >= 0:
+                key = as_rank_key(worth[row, terms.kept_rank])
+            push(store, terms, terms.limits[POOL, stream], slot, key)
+    # What the queue knew of ranks that follow the statistics was as old as the row.
+    if not terms.fixed:
+        rerank(store, counting, ages, terms)

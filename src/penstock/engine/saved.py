@@ -29,28 +29,34 @@ from penstock.arrivals.counting import Counting
 from penstock.arrivals.expectation import Known
 from penstock.engine import refill as rows
 from penstock.engine.plan import Plan
+from penstock.engine.room import with_room
 from penstock.engine.segments import NOWHERE, Segment, place_of
 from penstock.engine.state import State, start
 from penstock.errors import UnreadableState
 from penstock.kernels.ghosts import Ghosts
 from penstock.kernels.index import HASH, MARK
+from penstock.kernels.queue import list_ranks
 from penstock.kernels.store import (
+    BASE,
+    CELLS,
+    CHUNKS,
     COST,
+    FIRST_CELL,
     FIRST_OPEN,
+    FREE,
     GAINED,
     HELD,
-    IN_HEAP,
     INSTANTS,
     LAST_LINKED,
     NEWEST,
     OLDEST,
     PLACE,
+    QUEUED,
     SPARE,
     STREAM,
     TOUCHED,
     TURN,
     UNPLACED,
-    grow,
 )
 
 VERSION = 1
@@ -87,15 +93,16 @@ def save(state: State, *, written: Collection[str] = ()) -> Saved:
     held = _held_slots(state)
     changing = _counters(state, held)
     parts: dict[str, bytes] = {}
+    keys = _rank_keys(state)
     for number, segment in sorted(state.segments.by_number.items()):
         living = segment.slots[segment.slots >= 0]
         # Rows of an instant that is still open have no turn yet; their segment is not final.
         is_open = bool((state.store.wide[living, TURN] == UNPLACED).any())
         name = f"segment-{number}-open" if is_open else f"segment-{number}"
         changing[f"alive:{name}"] = np.packbits(segment.slots >= 0)
-        parts[name] = b"" if name in written else _segment_bytes(state, segment)
+        parts[name] = b"" if name in written else _segment_bytes(state, segment, keys)
     loose = held[state.store.wide[held, PLACE] == NOWHERE]
-    changing |= {f"loose:{key}": value for key, value in _numbers(state, loose).items()}
+    changing |= {f"loose:{key}": value for key, value in _numbers(state, loose, keys).items()}
     for stream, table in enumerate(state.waiting):
         if table is not None:
             changing[f"waiting:{stream}"] = np.frombuffer(_table_bytes(table), np.uint8)
@@ -184,7 +191,17 @@ def _counters(state: State, held: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
     return arrays
 
 
-def _numbers(state: State, slots: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
+def _rank_keys(state: State) -> NDArray[np.int64]:
+    """Return what the queue knows of each slot's rank, where that can never change."""
+    keys = np.zeros(len(state.store.wide), np.int64)
+    if state.plan.fixed:
+        list_ranks(state.store, state.plan.terms(state.limits, in_order=True), keys)
+    return keys
+
+
+def _numbers(
+    state: State, slots: NDArray[np.int64], keys: NDArray[np.int64]
+) -> dict[str, NDArray[Any]]:
     """Return what the kernels know of rows; zeros for those that are gone."""
     gone = slots < 0
     facts = np.zeros((len(slots), rows.FACTS), np.int64)
@@ -192,6 +209,7 @@ def _numbers(state: State, slots: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
     facts[:, rows.FACT_TURN], facts[:, rows.FACT_MARK] = wide[:, TURN], wide[:, MARK]
     facts[:, rows.FACT_HASH], facts[:, rows.FACT_STREAM] = wide[:, HASH], links[:, STREAM]
     facts[:, rows.FACT_PLACE] = NOWHERE
+    facts[:, rows.FACT_RANK] = keys[slots]
     if state.plan.costed:
         facts[:, rows.FACT_COST] = links[:, COST]
     worth = state.store.worth[slots]
@@ -199,8 +217,8 @@ def _numbers(state: State, slots: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
     return {"facts": facts, "worth": worth}
 
 
-def _segment_bytes(state: State, segment: Segment) -> bytes:
-    numbers = _numbers(state, segment.slots.astype(np.int64))
+def _segment_bytes(state: State, segment: Segment, keys: NDArray[np.int64]) -> bytes:
+    numbers = _numbers(state, segment.slots.astype(np.int64), keys)
     payload = np.frombuffer(_table_bytes(segment.table), np.uint8)
     return _packed({**numbers, "payload": payload}, {"stream": segment.stream})
 
@@ -244,10 +262,12 @@ def _lay_out_rows(state: State, found: _Rows, changing: Any) -> None:
     turns = np.where(unplaced, np.iinfo(np.int64).max, facts[:, rows.FACT_TURN])
     order = np.lexsort((facts[:, rows.FACT_PLACE], turns, facts[:, rows.FACT_MARK]))
     state.store.streams[:] = changing["streams"]
-    state.store.streams[[FIRST_OPEN, OLDEST, NEWEST, LAST_LINKED]] = -1
-    state.store.streams[IN_HEAP] = 0
+    state.store.streams[[FIRST_OPEN, OLDEST, NEWEST, LAST_LINKED, BASE]] = -1
+    state.store.streams[[FIRST_CELL, CELLS, QUEUED]] = 0
+    state.store.streams[CHUNKS] = 1
     state.store.tally[:] = changing["tally"]
     state.store.tally[[SPARE, TOUCHED]] = 0
+    state.store.tally[FREE] = -1
     held = int(state.store.streams[HELD].sum())
     if held != len(facts):
         raise UnreadableState(
@@ -255,7 +275,7 @@ def _lay_out_rows(state: State, found: _Rows, changing: Any) -> None:
             "two states were mixed, so restore those of one."
         )
     if held:
-        state.store = grow(state.store, plan.shape, max(64, held + held // 4))
+        state.store = with_room(state.store, plan, state.limits, rows=held)
     slots = np.zeros(held, np.int32)
     terms = plan.terms(state.limits, in_order=True)
     with np.errstate(over="ignore"):

@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 
 from penstock.arrivals.counting import LIMIT, USED, forget_unseen, to_sketch
 from penstock.engine.health import Health
-from penstock.engine.hot_loop import FENCE, RESUME, advance, settle_between
+from penstock.engine.hot_loop import CELLS, RESUME, advance, settle_between
 from penstock.engine.joined import find_matches, output_schema, shed_rows
 from penstock.engine.plan import Plan
+from penstock.engine.room import with_room
 from penstock.engine.segments import row_of, segment_of
 from penstock.engine.sequence import CURRENT, Sequenced, sequence, ticks
 from penstock.engine.state import State
 from penstock.errors import InvalidQuery
-from penstock.kernels.store import ARRIVED, SPARE, UNMATCHABLE, grow
+from penstock.kernels.store import ARRIVED, SPARE, UNMATCHABLE
 from penstock.kernels.terms import (
     DONE,
     GONE,
@@ -31,7 +32,6 @@ from penstock.kernels.terms import (
     PAIRS,
     WATERMARK,
     Out,
-    Terms,
 )
 from penstock.query import Budget, Window
 
@@ -109,12 +109,12 @@ class Flow:
             state.store.streams[[ARRIVED, UNMATCHABLE], stream] += untimed
         terms = plan.terms(state.limits, in_order=self._in_order)
         out = _new_out(state, len(sequenced.row), pairs=_PAIRS)
-        cursor = np.zeros(FENCE + 2, np.int64)
+        cursor = np.zeros(CELLS, np.int64)
         cursor[RESUME] = -1
         status = NEED_ROOM if state.store.tally[SPARE] == 0 else -1
         while status != DONE:
             if status == NEED_ROOM:
-                state.store = _with_room(state, terms)
+                state.store = with_room(state.store, plan, state.limits)
             elif status == NEED_SKETCH:
                 state.counting = _with_counters(state)
             with np.errstate(over="ignore"):
@@ -284,11 +284,6 @@ def _new_out(state: State, rows: int, *, pairs: int) -> Out:
         np.empty((held + rows, 3), np.int64),
         np.zeros(2, np.int64),
     )
-
-
-def _with_room(state: State, terms: Terms) -> Any:
-    slots = len(state.store.wide)
-    return grow(state.store, state.plan.shape, max(64, slots + slots // 4))
 
 
 def _with_counters(state: State) -> Any:

@@ -57,7 +57,7 @@ def new_ghosts(places: int, *, importance: bool) -> Ghosts:
         links=links,
         odds=np.zeros((places, 4), np.float32),
         worth=np.zeros((places if importance else 0, 2)),
-        table=empty_table(places + places // 3),
+        table=empty_table(places),
         sums=sums,
     )
 

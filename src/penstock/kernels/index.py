@@ -15,6 +15,7 @@ HASH, MARK = 0, 1  # columns of `wide`
 EMPTY = -1
 _SHIFT = np.int64(32)
 _SLOT_BITS = np.int64(0xFFFFFFFF)
+_HOME_BITS = 31
 
 
 @inner
@@ -25,11 +26,21 @@ def home_of(key: int, stream: int) -> int:
 
 
 @inner
+def cell_of(table: Any, home: int) -> int:
+    """Return the cell of a home: its share of the range, so that a table may have any size."""
+    return (home * len(table)) >> _HOME_BITS
+
+
+@inner
+def _after(table: Any, cell: int) -> int:
+    return cell + 1 if cell + 1 < len(table) else 0
+
+
+@inner
 def find(table: Any, wide: Any, links: Any, of_stream: int, key: int, stream: int) -> int:
     """Return the cell of (key, stream), or -1; `of_stream` is the column with a slot's stream."""
-    mask = len(table) - 1
     home = home_of(key, stream)
-    cell = home & mask
+    cell = cell_of(table, home)
     while True:
         entry = table[cell]
         if entry == EMPTY:
@@ -38,7 +49,7 @@ def find(table: Any, wide: Any, links: Any, of_stream: int, key: int, stream: in
             slot = entry & _SLOT_BITS
             if wide[slot, HASH] == key and links[slot, of_stream] == stream:
                 return cell
-        cell = (cell + 1) & mask
+        cell = _after(table, cell)
 
 
 @inner
@@ -56,46 +67,46 @@ def point(table: Any, cell: int, slot: int) -> None:
 @inner
 def insert(table: Any, key: int, stream: int, slot: int) -> None:
     """Add a key that is not there yet.  The caller keeps the table from filling up."""
-    mask = len(table) - 1
     home = home_of(key, stream)
-    cell = home & mask
+    cell = cell_of(table, home)
     while table[cell] != EMPTY:
-        cell = (cell + 1) & mask
+        cell = _after(table, cell)
     table[cell] = (home << _SHIFT) | slot
+
+
+@inner
+def _steps(table: Any, start: int, end: int) -> int:
+    """Return how many cells lie between two, going up and around."""
+    return end - start if end >= start else end - start + len(table)
 
 
 @inner
 def remove(table: Any, cell: int) -> None:
     """Empty a cell and close the gap, so that no search ends too early."""
-    mask = len(table) - 1
     gap = cell
     table[gap] = EMPTY
-    cell = (cell + 1) & mask
+    cell = _after(table, cell)
     while table[cell] != EMPTY:
-        home = (table[cell] >> _SHIFT) & mask
+        home = cell_of(table, table[cell] >> _SHIFT)
         # The entry may move back only if its home is not between the gap and itself.
-        if ((cell - home) & mask) >= ((cell - gap) & mask):
+        if _steps(table, home, cell) >= _steps(table, gap, cell):
             table[gap] = table[cell]
             table[cell] = EMPTY
             gap = cell
-        cell = (cell + 1) & mask
+        cell = _after(table, cell)
 
 
 @compiled
 def rebuild(table: Any, old: Any) -> None:
     """Copy all entries of `old` into an empty table of another size."""
-    mask = len(table) - 1
     for i in range(len(old)):
         if old[i] != EMPTY:
-            cell = (old[i] >> _SHIFT) & mask
+            cell = cell_of(table, old[i] >> _SHIFT)
             while table[cell] != EMPTY:
-                cell = (cell + 1) & mask
+                cell = _after(table, cell)
             table[cell] = old[i]
 
 
-def empty_table(size: int) -> Any:
-    """Return a table with room for at least `size` cells, a power of two."""
-    cells = 8
-    while cells < size:
-        cells *= 2
-    return np.full(cells, EMPTY, np.int64)
+def empty_table(slots: int) -> Any:
+    """Return a table for so many slots: three fifths full at most, so searches stay short."""
+    return np.full(8 + slots + slots * 2 // 3, EMPTY, np.int64)

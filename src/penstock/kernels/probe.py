@@ -16,9 +16,7 @@ from penstock.kernels.store import (
     UNPLACED,
     Store,
 )
-from penstock.kernels.terms import HELD_PLACE, KEY, NEW_ROW, PAIRS, Batch, Out
-
-_AHEAD = 32  # rows whose index cells are read ahead: enough to keep all the line buffers busy
+from penstock.kernels.terms import HELD_PLACE, NEW_ROW, PAIRS, Out
 
 
 @inner
@@ -78,16 +76,3 @@ def note_matches(
                 store.notes[listed, TOUCHED_SLOT] = slot
                 store.tally[TOUCHED] = listed + 1
         slot = store.links[slot, PREV] + 0
-
-
-@inner
-def warm(store: Store, batch: Batch, first: int) -> int:
-    """Read the index cells of the next rows, so that their cache misses overlap."""
-    mask = len(store.table) - 1
-    seen = 0
-    for row in range(first, min(first + _AHEAD, len(batch.numbers))):
-        key = batch.numbers[row, KEY]
-        for stream in range(store.streams.shape[1]):
-            home = ((key >> 31) ^ (key + stream * 0x5851F42D)) & 0x7FFFFFFF
-            seen += store.table[home & mask] & 1
-    return seen

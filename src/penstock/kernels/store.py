@@ -1,8 +1,7 @@
 """The join memory as flat arrays: one slot per held row, whatever its stream.
 
 The kernels see a few numbers per row and nothing of its payload, which stays
-where it is; PLACE says where.  Numbers that are read together lie together, and
-columns that a query does not need are not there.
+where it is; PLACE says where.  A slot is one cache line.
 """
 
 from typing import Any, NamedTuple
@@ -12,16 +11,21 @@ import numpy as np
 from penstock.compiled import by_address, inner
 from penstock.kernels.index import empty_table, rebuild
 
-# Columns of `wide`, besides index.HASH and index.MARK (event time, or ordinal in a count window).
+# A slot is 64 bytes: four columns of `wide`, then columns of `links`, a view of the same bytes.
+# Besides index.HASH and index.MARK (event time, or ordinal in a count window):
 PLACE, TURN = 2, 3
-# Columns of `links`: along the key, along time, and small facts.
-NEXT, PREV, NEWER, OLDER, STREAM, SPOT, COST = range(7)
-RANK = 0  # the first column of `worth`; Terms says where the others are
+# Along the key (NEXT also strings the free slots together), along time, and small facts.
+NEXT, PREV, NEWER, OLDER, STREAM, COST = range(8, 14)
+_WIDE, _LINKS = 8, 16  # columns of both views
 GAINED, TOUCHED_SLOT = 0, 1  # columns of `notes`
-SPARE_LIST, FIRST_HEAP = 0, 1  # rows of `lists`
-# Rows of `streams`, a column per stream; USED and IN_HEAP have a column per pool.
+QUEUE_RANK, QUEUE_WORD = 0, 1  # columns of `queue`
+# Columns of `fences`: where a chunk of the queue begins, and above which rank no row of it is.
+BEGIN, FENCE_RANK, FENCE_SECOND, FENCE_MARK, FENCE_TURN = range(5)
+DEPTH = 96  # fences: halving 4 billion rows by chance takes about 2 * 32 of them
+# Rows of `streams`, a column per stream; those from USED on have a column per pool.
 # CUT counts newcomers that an instant of many rows has pushed out of its count window.
 # ENTERED counts the rows of all instants that have begun, ARRIVED those that were looked at.
+# FIRST_CELL and CELLS: a pool's part of the queue; from QUEUED on: what is in it.
 (
     HELD,
     ENTERED,
@@ -35,54 +39,72 @@ SPARE_LIST, FIRST_HEAP = 0, 1  # rows of `lists`
     OLDEST,
     NEWEST,
     LAST_LINKED,
-    USED,
-    IN_HEAP,
     CUT,
     FIRST_TURN,
-) = range(16)
-CLOCK, TURNS, INSTANTS, SPARE, STARTED, TOUCHED, FADES, PEAK = range(8)  # cells of `tally`
-UNPLACED = -1  # the turn of a row whose instant is still open
+    USED,
+    FIRST_CELL,
+    CELLS,
+    QUEUED,
+    CHUNKS,
+    BASE,
+    LOOKED_UP,
+) = range(21)
+# Cells of `tally`.  DISORDER: some row came late, so that turns no longer follow event time.
+CLOCK, TURNS, INSTANTS, SPARE, STARTED, TOUCHED, FADES, PEAK, FREE, DISORDER = range(10)
+UNPLACED = -1  # the turn of a row whose instant is still open, and of a free slot
 
 
 @by_address
 class Store(NamedTuple):
     """All that is kept of the held rows, except their payload."""
 
-    wide: Any  # int64[slot, 4]
-    links: Any  # int32[slot, 5..7]
-    worth: Any  # float64[slot, 0..5]
+    wide: Any  # int64[slot, 8]
+    links: Any  # int32[slot, 16], the same bytes
+    worth: Any  # float64[slot, 0..4]; Terms says which column is what
     notes: Any  # int64[slot, 2], or none
-    lists: Any  # int32[1 + heaps, slot]: free slots, a stack; then a heap per pool
+    queue: Any  # int64[cell, 2]: who leaves next, a part for each pool
+    fences: Any  # int64[pool, DEPTH, 5]
     table: Any  # int64[cell]: the key index
     cursors: Any  # int32[stream, bucket]: per age bucket, the oldest row not older than it
-    streams: Any  # int64[16, stream]
-    tally: Any  # int64[8]
+    streams: Any  # int64[21, stream]
+    tally: Any  # int64[10]
 
 
 class Shape(NamedTuple):
     """How wide the arrays are: what a query needs of them."""
 
-    links: int
     worth: int
     notes: bool
-    heaps: int
+    queues: int
     buckets: int
+
+
+def _slots(count: int) -> Any:
+    """Return so many slots, each on a cache line of its own."""
+    raw = np.zeros(count * _WIDE + _WIDE, np.int64)
+    start = -raw.ctypes.data % 64 // 8
+    return raw[start : start + count * _WIDE].reshape(count, _WIDE)
 
 
 def new_store(streams: int, shape: Shape) -> Store:
     """Return an empty store with no room; `grow` makes room."""
-    counters = np.zeros((16, streams), np.int64)
-    counters[[FIRST_OPEN, OLDEST, NEWEST, LAST_LINKED]] = -1
+    counters = np.zeros((21, streams), np.int64)
+    counters[[FIRST_OPEN, OLDEST, NEWEST, LAST_LINKED, BASE]] = -1
+    counters[CHUNKS] = 1
+    tally = np.zeros(10, np.int64)
+    tally[FREE] = -1
+    wide = _slots(0)
     return Store(
-        wide=np.zeros((0, 4), np.int64),
-        links=np.zeros((0, shape.links), np.int32),
+        wide=wide,
+        links=wide.view(np.int32),
         worth=np.zeros((0, shape.worth)),
         notes=np.zeros((0, 2), np.int64),
-        lists=np.zeros((1 + shape.heaps, 0), np.int32),
-        table=empty_table(8),
+        queue=np.zeros((0, 2), np.int64),
+        fences=np.zeros((shape.queues, DEPTH if shape.queues else 0, 5), np.int64),
+        table=empty_table(0),
         cursors=np.full((streams, shape.buckets), -1, np.int32),
         streams=counters,
-        tally=np.zeros(8, np.int64),
+        tally=tally,
     )
 
 
@@ -95,41 +117,58 @@ def grow(store: Store, shape: Shape, slots: int) -> Store:
         after[: len(array)] = array
         return after
 
-    lists = np.zeros((len(store.lists), slots), np.int32)
-    lists[:, :old] = store.lists
+    wide = _slots(slots)
+    wide[:old] = store.wide
+    links = wide.view(np.int32)
     # The lowest new slot is on top, so that rows which come together lie together.
-    lists[SPARE_LIST, free : free + slots - old] = np.arange(slots - 1, old - 1, -1)
+    links[old:, NEXT] = np.arange(old + 1, slots + 1)
+    links[-1, NEXT] = store.tally[FREE]
+    store.tally[FREE] = old
     store.tally[SPARE] = free + slots - old
-    # At most three quarters full with every key different, so searches stay short.
-    table = empty_table(slots + slots // 3)
-    if len(table) == len(store.table):
-        table = store.table
-    else:
-        rebuild(table, store.table)
+    table = empty_table(slots)
+    rebuild(table, store.table)
     return store._replace(
-        wide=longer(store.wide),
-        links=longer(store.links),
+        wide=wide,
+        links=links,
         worth=longer(store.worth),
         notes=longer(store.notes) if shape.notes else store.notes,
-        lists=lists,
         table=table,
     )
 
 
+def widen_queue(store: Store, pool: int, cells: int) -> Store:
+    """Return the store with room for so many cells in a pool's part of the queue."""
+    parts = []
+    for other in range(len(store.fences)):
+        first, room = store.streams[FIRST_CELL, other], store.streams[CELLS, other]
+        part = store.queue[first : first + room]
+        if other == pool:
+            part = np.concatenate([part, np.zeros((cells - room, 2), np.int64)])
+            store.streams[CELLS, other] = cells
+        parts.append(part)
+    ends = np.cumsum([len(part) for part in parts])
+    store.streams[FIRST_CELL, : len(parts)] = ends - [len(part) for part in parts]
+    return store._replace(queue=np.concatenate(parts))
+
+
 def bytes_of(arrays: tuple[Any, ...]) -> int:
-    """Return what a tuple of arrays takes."""
-    return sum(array.nbytes for array in arrays)
+    """Return what a tuple of arrays takes; a view of another is not counted again."""
+    return sum(array.nbytes for array in arrays if array.base is None or array.dtype != np.int32)
 
 
 @inner
 def take_slot(store: Store) -> int:
     """Return a free slot; the caller has seen that there is one."""
+    slot = store.tally[FREE]
     store.tally[SPARE] -= 1
-    return int(np.int64(store.lists[SPARE_LIST, store.tally[SPARE]]))
+    store.tally[FREE] = store.links[slot, NEXT]
+    return slot
 
 
 @inner
 def give_slot(store: Store, slot: int) -> None:
     """Return a slot to the free ones."""
-    store.lists[SPARE_LIST, store.tally[SPARE]] = slot
+    store.wide[slot, TURN] = UNPLACED
+    store.links[slot, NEXT] = store.tally[FREE]
+    store.tally[FREE] = slot
     store.tally[SPARE] += 1

@@ -6,7 +6,7 @@ from penstock.compiled import by_address
 
 # Rows of `limits`, a column per stream; BUDGET has a column per pool.
 WINDOW, BUDGET, POOL, WATERMARK = range(4)
-BY_HEAP, BY_AGE, BY_SCAN = range(3)  # how the row to give up is found
+NO_CONTEST, BY_QUEUE, BY_AGE, BY_SCAN = range(4)  # how the row to give up is found
 DONE, PAIRS_FULL, NEED_ROOM, NEED_SKETCH = range(4)  # why the hot loop returned
 GONE_EXPIRED, GONE_SHED = 0, 1
 # Columns of a batch, and of what comes out.
@@ -37,6 +37,7 @@ class Terms(NamedTuple):
     half_life: float
     second: int  # columns of Store.worth, or -1
     note: int
+    kept_rank: int  # of ranks that change by their own history
     importance: int
     expected: int
     largest: int  # rows of an open instant before it is taken in parts

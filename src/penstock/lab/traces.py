@@ -94,7 +94,7 @@ class Trace:
         ages: AgeSource | None = None,
         warmup: int = 0,
         seed: int = 0,
-        ghosts: float = 1.0,
+        ghosts: float | None = None,
         progress: Progress = _silent,
         watch: Callable[[State], None] | None = None,
     ) -> Ran:
