@@ -64,7 +64,7 @@ def _check_columns(query: JoinQuery, stream: int, schema: pa.Schema) -> None:
         if name not in schema.names:
             raise InvalidQuery(
                 f"column {name!r}: the {side} side has no such column; it has "
-                f"{', '.join(sorted(schema.names))}."
+                f"{', '.join(sorted(schema.names)) or 'none at all'}."
             )
     for field in schema:
         if not _can_be_kept(field.type):

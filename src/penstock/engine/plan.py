@@ -104,6 +104,10 @@ class Side:
                 f"ghosts={self.ghosts!r}: give 0 for none, or 1 for one per place, or any number "
                 "between or above."
             )
+        if not -(2**62) <= self.report_from <= 2**62:
+            raise InvalidQuery(
+                f"report_from={self.report_from!r}: give an event time, between -2**62 and 2**62."
+            )
 
 
 class Plan:
