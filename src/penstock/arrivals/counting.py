@@ -18,6 +18,7 @@ NOW, BEFORE = 0, 1
 MODE, USED, LIMIT, SKETCHED, LANDMARK = range(5)  # cells of `tally`
 PANE, LENGTH = 0, 1  # rows of `panes`
 _FREE = -(2**63)
+_LONG_AGO = -(2**62)  # before any event time: the first row sets the landmark and turns the pane
 _DEPTH = 4  # rows of the sketch: it errs by more than e/width with chance e**-4, under 2 %
 
 
@@ -44,8 +45,8 @@ def new_counting(mode: int, *, limit: int, pane_lengths: list[int]) -> Counting:
         keys=np.full(cells if mode != NOTHING else 0, _FREE, np.int64),
         counts=np.zeros((cells if mode != NOTHING else 0, 2 * streams)),
         sketch=np.zeros((_DEPTH, 0, 2 * streams)),
-        tally=np.array([mode, 0, limit, 0, 0]),
-        panes=np.array([[-(2**62)] * streams, pane_lengths]),
+        tally=np.array([mode, 0, limit, 0, _LONG_AGO]),
+        panes=np.array([[_LONG_AGO] * streams, pane_lengths]),
     )
 
 

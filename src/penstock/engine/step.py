@@ -70,7 +70,8 @@ class Flow:
         refuse_times(state.plan, given)
         marks = None if watermark is None else _marks(state.plan, watermark)
         self.state = state.take_over()
-        self.shed: list[list[pa.Table]] = [[], []]
+        self.shed = [[] if table is None else [table] for table in self.state.leaving]
+        self.state.leaving = (None, None)
         self._tables, self._last = given, last
         self._in_order = marks is None
         if marks is not None:
@@ -202,8 +203,8 @@ def change(
 ) -> State:
     """Return the state under another budget or other windows of the same kind.
 
-    What no longer fits is shed, and what has now expired leaves, at the next step, before
-    any row of it is looked at.
+    What no longer fits is shed, and what has now expired leaves, at once; the rows that were
+    shed are handed over by the next step.
     """
     limits = state.limits.copy()
     if memory is not None:
@@ -222,9 +223,12 @@ def change(
         limits[0] = [w.length - 1 if w.kind == "rows" else w.length for w in windows]
     state = state.take_over()
     state.limits = limits
-    flow = Flow(state, (None, None))
+    disordered = bool((limits[WATERMARK] >= -LATEST).any())
+    flow = Flow(state, (None, None), watermark=limits[WATERMARK] if disordered else None)
     for _ in flow:
         pass
+    if state.plan.side.shed_rows:
+        flow.state.leaving = tuple(pa.concat_tables(tables) for tables in flow.shed)
     return flow.state
 
 
