@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from penstock.compiled import inner
 from penstock.kernels.index import MARK, find, slot_at
 from penstock.kernels.store import (
@@ -88,6 +90,6 @@ def warm(store: Store, batch: Batch, first: int) -> int:
     for row in range(first, min(first + _AHEAD, len(batch.numbers))):
         key = batch.numbers[row, KEY]
         for stream in range(store.streams.shape[1]):
-            home = ((key >> 31) ^ (key + stream * 0x5851F42D)) & 0x7FFFFFFF
+            home = ((key >> 31) ^ (key + np.int64(stream) * 0x5851F42D)) & 0x7FFFFFFF
             seen += store.table[home & mask] & 1
     return seen
