@@ -1,10 +1,12 @@
 """What the user states: the join, its windows, its budget.  Immutable, and checked at once."""
 
 import datetime
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from numbers import Integral, Real
+from typing import Literal, TypeVar
 
 from penstock.errors import InfeasibleBudget, InvalidQuery
 
@@ -30,6 +32,9 @@ _UNITS = {
 }
 _SIZES = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 _NUMBER = r"(\d+(?:\.\d+)?)"
+_LONGEST = 2**61  # event times lie no further from 0, so a longer window is none
+
+T = TypeVar("T")
 
 
 def microseconds(text: str, *, name: str = "within") -> int:
@@ -76,19 +81,25 @@ class Window:
             )
         if self.kind == "rows" and self.length < 1:
             raise InvalidQuery(f"rows={self.length!r}: a count window must hold at least 1 row.")
+        if self.length > _LONGEST:
+            name = "rows" if self.kind == "rows" else "within"
+            raise InvalidQuery(
+                f"{name}={self.length!r}: longer than event times can lie apart; for no window at "
+                "all give None."
+            )
 
     @classmethod
     def of(cls, length: Duration | None) -> "Window":
         """Return the time window of a length: words, a timedelta, or units of an integer time."""
         if length is None:
             return cls("unbounded")
-        if isinstance(length, bool) or not isinstance(length, int | str | datetime.timedelta):
+        if isinstance(length, bool) or not isinstance(length, Integral | str | datetime.timedelta):
             raise InvalidQuery(
                 f"within={length!r}: give a duration such as '1 hour', a timedelta, or a whole "
                 "number in the unit of an integer time column."
             )
-        if isinstance(length, int):
-            return cls("time", length)
+        if isinstance(length, Integral):
+            return cls("time", int(length))
         if isinstance(length, datetime.timedelta):
             return cls("time", length // datetime.timedelta(microseconds=1), in_words=True)
         return cls("time", microseconds(length), in_words=True)
@@ -105,6 +116,11 @@ class Budget:
         if self.unit == "share" and not self.amount > 0:
             raise InfeasibleBudget(
                 f"memory={self.amount:.0%}: give a percentage above 0, such as '25%'."
+            )
+        if self.unit != "share" and self.amount >= _LONGEST:
+            raise InvalidQuery(
+                f"memory={self.amount:g}: more than any machine has; leave memory out for an exact "
+                "join."
             )
         if self.unit != "share" and self.amount < 1:
             raise InfeasibleBudget(
@@ -201,7 +217,7 @@ class JoinQuery:
                 "or 'evict-first' (it competes, then meets what is left)."
             )
         if isinstance(self.split, tuple):
-            if len(self.split) != 2 or min(self.split) < 0 or sum(self.split) <= 0:
+            if not _are_weights(self.split):
                 raise InvalidQuery(
                     f"split={self.split!r}: give two weights of 0 or more, such as (3, 1)."
                 )
@@ -236,20 +252,39 @@ class JoinQuery:
         return any(column is not None for column in self.importance)
 
 
+def _are_weights(split: tuple[float, ...]) -> bool:
+    numbers = all(isinstance(part, Real) and 0 <= float(part) < math.inf for part in split)
+    return numbers and len(split) == 2 and sum(split) > 0
+
+
 def pairs_of(on: str | Sequence[str | tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     """Read key columns: a name, names, or pairs of names.
 
     >>> pairs_of("item"), pairs_of(["shop", ("item", "article")])
     ((('item', 'item'),), (('shop', 'shop'), ('item', 'article')))
     """
-    names = [on] if isinstance(on, str) else list(on)
+    names = [on] if isinstance(on, str) else on
+    if not isinstance(names, Sequence) or not all(_is_pair(name) for name in names):
+        raise InvalidQuery(
+            f"on={on!r}: give a column, a list of columns, or a list of (left, right) pairs."
+        )
     return tuple((name, name) if isinstance(name, str) else (name[0], name[1]) for name in names)
 
 
-def both(value: str | tuple[str, str]) -> tuple[str, str]:
+def _is_pair(name: object) -> bool:
+    if isinstance(name, tuple | list):
+        return len(name) == 2 and all(isinstance(part, str) for part in name)
+    return isinstance(name, str)
+
+
+def both(value: T | tuple[T, T], *, name: str = "time") -> tuple[T, T]:
     """Return a setting for each side.
 
     >>> both("ts"), both(("sold", "shipped"))
     (('ts', 'ts'), ('sold', 'shipped'))
     """
-    return (value, value) if isinstance(value, str) else (value[0], value[1])
+    if not isinstance(value, tuple | list):
+        return value, value
+    if len(value) != 2:
+        raise InvalidQuery(f"{name}={value!r}: give one for both sides, or a pair (left, right).")
+    return value[0], value[1]

@@ -17,6 +17,7 @@ NOW, BEFORE = 0, 1
 MODE, USED, LIMIT, SKETCHED, LANDMARK = range(5)  # cells of `tally`
 PANE, LENGTH = 0, 1  # rows of `panes`
 _FREE = -(2**63)
+_LONG_AGO = -(2**62)  # before any event time: the first row sets the landmark and turns the pane
 # The sketch takes the least of four counters.  Those of a key lie in one block, so that looking
 # at them costs one wait for memory; each is one of the four that its part of the block has.
 _PARTS, _CHOICES = 4, 4
@@ -44,8 +45,8 @@ def new_counting(mode: int, *, limit: int, pane_lengths: list[int]) -> Counting:
         keys=np.full(cells if mode != NOTHING else 0, _FREE, np.int64),
         counts=np.zeros((cells if mode != NOTHING else 0, 2 * streams)),
         sketch=np.zeros((0, 2 * streams)),
-        tally=np.array([mode, 0, limit, 0, 0]),
-        panes=np.array([[-(2**62)] * streams, pane_lengths]),
+        tally=np.array([mode, 0, limit, 0, _LONG_AGO]),
+        panes=np.array([[_LONG_AGO] * streams, pane_lengths]),
     )
 
 

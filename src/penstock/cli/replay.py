@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,7 +19,9 @@ from penstock.errors import InvalidQuery
 from penstock.lab.traces import Ran, Trace, by_age, frequencies, places
 from penstock.policies import by_name
 from penstock.policies.base import Policy
-from penstock.query import Budget, JoinQuery, Window, both, pairs_of
+from penstock.query import Budget, JoinQuery, Window, both, microseconds, pairs_of
+
+_WHOLE = re.compile(r"[+-]?\d+")
 
 
 @click.command(short_help="Run two files through the join under each policy.")
@@ -69,10 +72,9 @@ from penstock.query import Budget, JoinQuery, Window, both, pairs_of
 )
 @click.option(
     "--warmup",
-    type=int,
-    default=0,
+    default="0",
     show_default=True,
-    help="Count matches from this long after the first row.",
+    help="Count matches from this long after the first row: as --within is stated.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of all chance.")
 @click.option(
@@ -82,7 +84,11 @@ from penstock.query import Budget, JoinQuery, Window, both, pairs_of
 def replay(left: str, right: str, **options: Any) -> None:
     """Run the rows of LEFT and RIGHT through the join, exactly and under each policy."""
     query, memory, policies = _read_query(options)
+    options["warmup"] = _warmup(options["warmup"])
     trace = Trace(read_table(left), read_table(right), query)
+    if memory is not None:
+        for policy in policies:
+            trace.refuse(policy, memory)
     with _progress(quiet=options["as_json"]) as bar:
         exact = trace.exact(warmup=options["warmup"], progress=bar("exact"))
         report: dict[str, Any] = {
@@ -165,15 +171,13 @@ def _described(ran: Ran, exact: Ran) -> dict[str, Any]:
 
 def _read_query(options: dict[str, Any]) -> tuple[JoinQuery, Budget | None, list[Policy]]:
     on = pairs_of([_pair(part, "=") for part in options["on"].split(",")])
-    times = options["time"].split(",")
     importance: tuple[str | None, str | None] = (None, None)
     if options["importance"]:
-        names = options["importance"].split(",")
-        one, other = (names * 2)[:2]
+        one, other = _sides("importance", options["importance"])
         importance = (None if one == "-" else one, None if other == "-" else other)
     query = JoinQuery(
         on=on,
-        time=both(times[0] if len(times) == 1 else (times[0], times[1])),
+        time=_sides("time", options["time"]),
         windows=_windows(options["within"], options["rows"]),
         split=_split(options["split"]),
         importance=importance,
@@ -181,12 +185,16 @@ def _read_query(options: dict[str, Any]) -> tuple[JoinQuery, Budget | None, list
         order=options["order"],
     )
     policies = [by_name(name.strip()) for name in options["keep"].split(",") if name.strip()]
+    if not policies:
+        raise InvalidQuery(
+            f"keep={options['keep']!r}: name at least one policy, such as random or prob."
+        )
     return query, Budget.of(options["memory"]), policies
 
 
 def _pair(text: str, separator: str) -> str | tuple[str, str]:
-    one, _, other = text.partition(separator)
-    return (one.strip(), other.strip()) if other else one.strip()
+    one, found, other = text.partition(separator)
+    return (one.strip(), other.strip()) if found else one.strip()
 
 
 def _split(text: str) -> Literal["half", "shared"] | tuple[float, float]:
@@ -204,23 +212,40 @@ def _split(text: str) -> Literal["half", "shared"] | tuple[float, float]:
 def _windows(within: str | None, rows: str | None) -> tuple[Window, Window]:
     if (within is None) == (rows is None):
         raise InvalidQuery("within, rows: give one of the two; --within unbounded is no window.")
-    one, other = ((within or rows or "").split(",") * 2)[:2]
     if rows is not None:
-        try:
-            return Window("rows", int(one)), Window("rows", int(other))
-        except ValueError:
-            raise InvalidQuery(f"rows={rows!r}: give whole numbers.") from None
-    left, right = (_window(part.strip()) for part in (one, other))
+        one, other = (_number("rows", part) for part in _sides("rows", rows))
+        return Window("rows", one), Window("rows", other)
+    left, right = (_window(part) for part in _sides("within", within or ""))
     return left, right
+
+
+def _sides(name: str, text: str) -> tuple[str, str]:
+    """Read a setting for both sides, or LEFT,RIGHT."""
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) > 2:
+        raise InvalidQuery(f"{name}={text!r}: give one for both sides, or LEFT,RIGHT.")
+    return both(parts[0] if len(parts) == 1 else (parts[0], parts[1]), name=name)
+
+
+def _number(name: str, text: str) -> int:
+    if not _WHOLE.fullmatch(text):
+        raise InvalidQuery(f"{name}={text!r}: give a whole number.")
+    return int(text)
 
 
 def _window(text: str) -> Window:
     if text == "unbounded":
         return Window("unbounded")
-    try:
-        return Window("time", int(text))
-    except ValueError:
-        return Window.of(text)
+    return Window.of(int(text) if _WHOLE.fullmatch(text) else text)
+
+
+def _warmup(text: str) -> int:
+    if not _WHOLE.fullmatch(text):
+        return microseconds(text, name="warmup")
+    warmup = int(text)
+    if not 0 <= warmup < 2**61:
+        raise InvalidQuery(f"warmup={text}: give a time of 0 or longer, below 2**61.")
+    return warmup
 
 
 @contextmanager

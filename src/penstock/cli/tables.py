@@ -14,19 +14,24 @@ _ENDINGS = (".arrow", ".csv", ".csv.gz", ".feather", ".ipc", ".parquet")
 
 def read_table(path: str) -> pa.Table:
     """Return the rows of a Parquet, CSV or Arrow file."""
-    if not Path(path).exists():
-        raise InvalidData(f"{path}: no such file.")
+    if not path or not Path(path).exists():
+        raise InvalidData(f"{path or '(no name)'}: no such file.")
     name = path.lower()
     try:
         if name.endswith(".parquet"):
             return pq.read_table(path)
         if name.endswith((".csv", ".csv.gz")):
-            return pyarrow.csv.read_csv(path)
+            with pa.input_stream(
+                path, compression="gzip" if name.endswith(".gz") else None
+            ) as file:
+                return pyarrow.csv.read_csv(file)
         if name.endswith((".arrow", ".feather", ".ipc")):
             return _read_arrow(path)
-    except (pa.ArrowInvalid, OSError) as error:
-        reason = str(error).splitlines()[0]
-        raise InvalidData(f"{path}: not a readable file of its kind: {reason}") from error
+    except (pa.ArrowException, OSError) as error:
+        reason = (str(error).splitlines() or ["it is cut short"])[0]
+        raise InvalidData(
+            f"{path}: not a readable file of its kind: {reason.rstrip('.')}."
+        ) from error
     raise InvalidData(f"{path}: unknown ending; Penstock reads {', '.join(_ENDINGS)}.")
 
 

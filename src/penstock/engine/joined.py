@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from penstock.engine.checks import joined_columns
 from penstock.engine.plan import Plan
 from penstock.engine.segments import Segments
 from penstock.engine.sequence import Sequenced, importance_of
@@ -26,23 +27,9 @@ def output_schema(plan: Plan) -> pa.Schema:
     return pa.schema(
         [
             pa.field(name, plan.schemas[stream].field(column).type)
-            for stream, column, name in _columns(plan)
+            for stream, column, name in joined_columns(plan.query, plan.schemas)
         ]
     )
-
-
-def _columns(plan: Plan) -> list[tuple[int, str, str]]:
-    left, right = plan.schemas
-    shared = {one for one, other in plan.query.on if one == other}
-    clashing = (set(left.names) & set(right.names)) - shared
-    columns = []
-    for stream, schema in enumerate((left, right)):
-        for name in schema.names:
-            if stream == 1 and name in shared:
-                continue
-            renamed = name + plan.query.suffixes[stream] if name in clashing else name
-            columns.append((stream, name, renamed))
-    return columns
 
 
 def _combine(how: int, one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
@@ -106,7 +93,8 @@ def find_matches(
             worth = _combine(COMBINATIONS[plan.query.combine], one, other)
             value += float(worth[reported].sum())
         if wants_rows:
-            columns = [sides[side][column] for side, column, _ in _columns(plan)]
+            names = joined_columns(plan.query, plan.schemas)
+            columns = [sides[side][column] for side, column, _ in names]
             tables.append(pa.Table.from_arrays(columns, schema=output_schema(plan)))
     rows = pa.concat_tables(tables) if wants_rows and tables else None
     return Found(rows, matched, value)

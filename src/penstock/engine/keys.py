@@ -3,7 +3,8 @@
 Both sides are first cast to a common type, as SQL would.  A null or a NaN anywhere
 in a key, at any depth, makes it match nothing.  For a single number, date or time the hash
 is a bijection of the value, so equal hashes are equal keys; every other key is
-compared by value when its hash has matched.
+compared by value when its hash has matched.  A value that the common type cannot
+hold is equal to none on the other side, and counts as a null.
 """
 
 from collections.abc import Sequence
@@ -20,6 +21,7 @@ from penstock.compiled import compiled
 from penstock.errors import InvalidQuery
 
 _INTEGERS = (pa.types.is_integer, pa.types.is_boolean)
+_MOST_DIGITS = 76  # of a decimal
 _START = np.uint64(0x243F6A8885A308D3)  # any odd-looking constant: the hash of a key of no columns
 
 
@@ -79,6 +81,13 @@ def _is_list(kind: pa.DataType) -> bool:
     )
 
 
+def _integer_digits(kind: pa.DataType) -> int:
+    """Return how many decimal digits the largest whole part of a number type has."""
+    if pa.types.is_decimal(kind):
+        return int(kind.precision - kind.scale)
+    return 1 if pa.types.is_boolean(kind) else len(str(2**kind.bit_width))
+
+
 def _common_number(left: pa.DataType, right: pa.DataType) -> pa.DataType | None:
     kinds = (left, right)
     if all(any(is_kind(kind) for is_kind in _INTEGERS) for kind in kinds):
@@ -96,7 +105,16 @@ def _common_number(left: pa.DataType, right: pa.DataType) -> pa.DataType | None:
         return None
     if any(pa.types.is_floating(kind) for kind in kinds):
         return pa.float64()
-    return pa.decimal128(38, max(kind.scale for kind in kinds if pa.types.is_decimal(kind)))
+    scale = max(kind.scale for kind in kinds if pa.types.is_decimal(kind))
+    digits = scale + max(_integer_digits(kind) for kind in kinds)
+    if digits > _MOST_DIGITS:
+        return None
+    return pa.decimal128(38, scale) if digits <= 38 else pa.decimal256(_MOST_DIGITS, scale)
+
+
+def _finer(left: pa.DataType, right: pa.DataType) -> str:
+    units = {kind.unit for kind in (left, right) if not pa.types.is_date(kind)}
+    return next(unit for unit in ("ns", "us", "ms", "s") if unit in units)
 
 
 def _common_moment(left: pa.DataType, right: pa.DataType) -> pa.DataType | None:
@@ -108,12 +126,11 @@ def _common_moment(left: pa.DataType, right: pa.DataType) -> pa.DataType | None:
         aware = {zone is not None for zone in zones}
         if len(aware) > 1 or (True in aware and any(pa.types.is_date(kind) for kind in kinds)):
             return None
-        nanos = any(pa.types.is_timestamp(kind) and kind.unit == "ns" for kind in kinds)
-        return pa.timestamp("ns" if nanos else "us", tz="UTC" if True in aware else None)
+        return pa.timestamp(_finer(left, right), tz="UTC" if True in aware else None)
     if all(pa.types.is_time(kind) for kind in kinds):
         return pa.time64("ns")
     if all(pa.types.is_duration(kind) for kind in kinds):
-        return pa.duration("ns")
+        return pa.duration(_finer(left, right))
     return None
 
 
@@ -144,6 +161,8 @@ def common_type(left: pa.DataType, right: pa.DataType) -> pa.DataType | None:
     """
     left = left.value_type if pa.types.is_dictionary(left) else left
     right = right.value_type if pa.types.is_dictionary(right) else right
+    if isinstance(left, pa.BaseExtensionType) and left == right:
+        left = right = left.storage_type
     if pa.types.is_null(left) or pa.types.is_null(right):
         return pa.null()
     if _is_text(left) and _is_text(right):
@@ -153,9 +172,23 @@ def common_type(left: pa.DataType, right: pa.DataType) -> pa.DataType | None:
     return _common_number(left, right) or _common_moment(left, right) or _common_nested(left, right)
 
 
+def _fitted(array: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Cast, with a null where the common type cannot hold a value: none on the other side is it."""
+    try:
+        return array.cast(kind)
+    except pa.ArrowInvalid:
+        cast = array.cast(kind, safe=False)
+        same = pc.equal(cast.cast(array.type, safe=False), array)
+        return pc.if_else(same, cast, pa.scalar(None, kind))
+
+
 def _cast(array: pa.Array, kind: pa.DataType) -> pa.Array:
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
+    if isinstance(array, pa.ExtensionArray):
+        array = array.storage
+    if pa.types.is_null(kind):
+        return pa.nulls(len(array))
     if pa.types.is_struct(kind):
         children = [_cast(child, kind.field(i).type) for i, child in enumerate(array.flatten())]
         names = [f"{i}" for i in range(len(children))]
@@ -172,7 +205,7 @@ def _cast(array: pa.Array, kind: pa.DataType) -> pa.Array:
         array = array.cast(pa.int64())
     if pa.types.is_date(array.type) and pa.types.is_timestamp(kind):
         array = array.cast(pa.date32())
-    return array.cast(kind)
+    return _fitted(array, kind)
 
 
 def _rebuilt_list(array: pa.Array, kind: pa.DataType) -> pa.Array:
@@ -226,10 +259,12 @@ def _hash(array: pa.Array) -> NDArray[np.uint64]:
     elif pa.types.is_decimal(array.type):
         filled = array.fill_null(0)
         words = np.frombuffer(filled.buffers()[1], np.uint64)
-        words = words[2 * filled.offset : 2 * (filled.offset + len(filled))]
-        hashes[:] = words[0::2]
+        words = words.reshape(-1, array.type.byte_width // 8)
+        words = words[filled.offset : filled.offset + len(filled)]
+        hashes[:] = words[:, 0]
         _spread(hashes)
-        _mix(hashes, words[1::2])
+        for column in range(1, words.shape[1]):
+            _mix(hashes, words[:, column])
     elif pa.types.is_struct(array.type):
         hashes[:] = _START
         for child in array.flatten():

@@ -1,5 +1,6 @@
 """What a join has decided before its first row: types, policy, shape of the state, terms."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -29,6 +30,7 @@ from penstock.arrivals.expectation import (
     Retained,
 )
 from penstock.compiled import pointer
+from penstock.engine.checks import SIDES, check
 from penstock.engine.keys import Keys
 from penstock.engine.sizes import sizes_of
 from penstock.errors import InfeasibleBudget, InvalidData, InvalidQuery
@@ -38,7 +40,6 @@ from penstock.kernels.terms import BY_AGE, BY_QUEUE, BY_SCAN, NO_CONTEST, Terms
 from penstock.policies.base import Held, Policy
 from penstock.query import JoinQuery, Window
 
-SIDES = ("left", "right")
 UNBOUNDED = 2**61  # longer than any two event times lie apart
 _ROWS_OF_AN_INSTANT = 1 << 16  # an open instant of more rows is taken in parts
 _LEAST_ROWS = 4  # that must fit beside the statistics
@@ -94,6 +95,17 @@ class Side:
     report_from: int = -(2**62)
     age_buckets: int = 0
 
+    def __post_init__(self) -> None:
+        if self.ghosts is not None and not 0 <= self.ghosts < math.inf:
+            raise InvalidQuery(
+                f"ghosts={self.ghosts!r}: give 0 for none, or 1 for one per place, or any number "
+                "between or above."
+            )
+        if not -(2**62) <= self.report_from <= 2**62:
+            raise InvalidQuery(
+                f"report_from={self.report_from!r}: give an event time, between -2**62 and 2**62."
+            )
+
 
 class Plan:
     """One join, checked and laid out; it does not change while the join runs."""
@@ -114,7 +126,7 @@ class Plan:
         self.side = side or Side()
         self.expectation = expectation or LastWindow()
         self.age_source = ages or LearnedAges()
-        self._check()
+        check(query, self.schemas, policy)
         self.keys = Keys.of(query.on, *self.schemas)
         self.bounded = query.memory is not None
         self.costed = self.bounded and query.memory.unit == "bytes"  # type: ignore[union-attr]
@@ -124,40 +136,6 @@ class Plan:
         self.known = self.expectation if known and isinstance(self.expectation, Known) else None
         self.columns = tuple(self._kept_columns(stream) for stream in range(2))
         self._lay_out(needs)
-
-    def _check(self) -> None:
-        query, policy = self.query, self.policy
-        for stream, schema in enumerate(self.schemas):
-            wanted = [pair[stream] for pair in query.on]
-            wanted += [query.time[stream], query.importance[stream] or query.time[stream]]
-            for name in wanted:
-                if name not in schema.names:
-                    raise InvalidQuery(
-                        f"column {name!r}: the {SIDES[stream]} side has no such column; it has "
-                        f"{', '.join(sorted(schema.names))}."
-                    )
-        for stream, (window, name) in enumerate(zip(query.windows, query.time, strict=True)):
-            kind = self.schemas[stream].field(name).type
-            if window.kind == "time" and window.in_words == pa.types.is_integer(kind):
-                raise InvalidQuery(
-                    f"within={window.length}: the time column {name!r} is {kind}; "
-                    + (
-                        "give the window as a whole number in the column's own unit."
-                        if window.in_words
-                        else "give the window in words, such as '10 minutes'."
-                    )
-                )
-        if query.memory is not None:
-            if "importance" in policy.needs and not query.valued:
-                raise InvalidQuery(
-                    f"keep={policy.name!r}: it ranks by a column the query does not name; add "
-                    "importance='<column>' to the join."
-                )
-            if "window" in policy.needs and not query.bounded_windows:
-                raise InvalidQuery(
-                    f"keep={policy.name!r}: it needs to know when a row expires, and a window is "
-                    "unbounded; give both sides a window or keep='match-probability'."
-                )
 
     def _kept_columns(self, stream: int) -> list[str]:
         """Return the columns that must stay with a held row."""
@@ -276,17 +254,32 @@ class Plan:
         """Return what rows take of a budget in bytes."""
         return self.sizes.row_overhead + (payload * _PAYLOAD_SLACK).astype(np.int64)
 
+    def accept_all(self, tables: Sequence[pa.Table | None]) -> list[pa.Table]:
+        """Check that a batch has a table per stream, and return them."""
+        if isinstance(tables, pa.Table) or len(tables) != len(self.schemas):
+            count = 1 if isinstance(tables, pa.Table) else len(tables)
+            given = "1 table" if count == 1 else f"{count} tables"
+            raise InvalidData(
+                f"{given} for {len(self.schemas)} streams: give a table for each, or None where a "
+                "stream brings nothing."
+            )
+        return [self.accept(stream, table) for stream, table in enumerate(tables)]
+
     def accept(self, stream: int, table: pa.Table | None) -> pa.Table:
         """Check that a batch has the columns it should, and return it."""
         schema = self.schemas[stream]
         if table is None:
             return schema.empty_table()
+        if not isinstance(table, pa.Table):
+            raise InvalidData(
+                f"the {SIDES[stream]} side brings a {type(table).__name__}; bring a pyarrow.Table."
+            )
         if table.schema.equals(schema):
             return table
         if table.schema.names != schema.names or table.schema.types != schema.types:
             raise InvalidData(
-                f"the {SIDES[stream]} side has columns {table.schema.names}, and began "
-                f"with {schema.names}, or their types differ; start a new join for a new schema."
+                f"the {SIDES[stream]} side has columns {_listed(table.schema)}, and began "
+                f"with {_listed(schema)}; start a new join for a new schema."
             )
         return table.cast(schema)
 
@@ -329,6 +322,10 @@ class Plan:
             reward=pointer(_flat, _SIGNATURE, question=policy.reward),
             settings=tuple(float(number) for number in settings),
         )
+
+
+def _listed(schema: pa.Schema) -> str:
+    return ", ".join(f"{field.name} ({field.type})" for field in schema)
 
 
 def _reach(window: Window) -> int:

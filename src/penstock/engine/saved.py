@@ -103,9 +103,10 @@ def save(state: State, *, written: Collection[str] = ()) -> Saved:
         parts[name] = b"" if name in written else _segment_bytes(state, segment, keys)
     loose = held[state.store.wide[held, PLACE] == NOWHERE]
     changing |= {f"loose:{key}": value for key, value in _numbers(state, loose, keys).items()}
-    for stream, table in enumerate(state.waiting):
-        if table is not None:
-            changing[f"waiting:{stream}"] = np.frombuffer(_table_bytes(table), np.uint8)
+    for name, tables in (("waiting", state.waiting), ("leaving", state.leaving)):
+        for stream, table in enumerate(tables):
+            if table is not None:
+                changing[f"{name}:{stream}"] = np.frombuffer(_table_bytes(table), np.uint8)
     names = (CHANGING, *parts)
     fresh = {name: blob for name, blob in parts.items() if name not in written}
     facts = {
@@ -145,8 +146,9 @@ def restore(plan: Plan, parts: Mapping[str, bytes]) -> State:
     state.ghosts = Ghosts(*(changing[f"ghosts:{name}"] for name in Ghosts._fields))
     state.counting = Counting(*(changing[f"counting:{name}"] for name in Counting._fields))
     state.ages = Ages(*(changing[f"ages:{name}"] for name in Ages._fields))
-    waiting = [changing.get(f"waiting:{stream}") for stream in range(len(plan.schemas))]
-    state.waiting = tuple(None if blob is None else _table(blob) for blob in waiting)
+    for name in ("waiting", "leaving"):
+        blobs = [changing.get(f"{name}:{stream}") for stream in range(len(plan.schemas))]
+        setattr(state, name, tuple(None if blob is None else _table(blob) for blob in blobs))
     _lay_out_rows(state, _rows_of(state, parts, changing, facts["parts"]), changing)
     return state
 

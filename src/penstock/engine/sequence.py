@@ -8,12 +8,30 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from penstock.engine.checks import is_event_time
 from penstock.engine.plan import Plan
 from penstock.errors import InvalidData
 from penstock.kernels.terms import Batch
 
 CURRENT = 0  # the segment number of the rows of the batch at hand
-_LATEST = 2**61  # event times beyond this would overflow with a window added
+LATEST = 2**61  # event times beyond this would overflow with a window added
+# How many of a unit make a microsecond, and how many microseconds a unit makes.
+_UNITS = {
+    "one": (1, 1),
+    "ns": (1_000, 1),
+    "us": (1, 1),
+    "ms": (1, 1_000),
+    "s": (1, 10**6),
+    "day": (1, 86_400 * 10**6),
+}
+_MOST_IMPORTANT = 1e100
+_LISTS = (
+    pa.types.is_list,
+    pa.types.is_large_list,
+    pa.types.is_fixed_size_list,
+    pa.types.is_list_view,
+    pa.types.is_large_list_view,
+)
 
 
 class Sequenced(NamedTuple):
@@ -27,20 +45,55 @@ class Sequenced(NamedTuple):
 
 
 def ticks(column: pa.ChunkedArray, *, name: str) -> NDArray[np.int64]:
-    """Return event times as integers: microseconds, or the unit of a column of numbers."""
+    """Return event times as integers: microseconds, or the unit of a column of numbers.
+
+    A null becomes 0; times finer than a microsecond are rounded down.
+    """
+    numbers = _numbers(column, name=name)
+    per_tick, ticks_per = _UNITS[_unit(column.type)]
+    values = np.asarray(numbers.fill_null(0).to_numpy(), np.int64)
+    if per_tick > 1:
+        values = values // per_tick
+    return values * ticks_per if ticks_per > 1 else values
+
+
+def refuse_times(plan: Plan, tables: Sequence[pa.Table]) -> None:
+    """Refuse a batch with event times that lie too far away."""
+    for table, name in zip(tables, plan.query.time, strict=True):
+        _numbers(table[name], name=name)
+
+
+def _numbers(column: pa.ChunkedArray, *, name: str) -> pa.ChunkedArray:
+    """Return event times as integers in their own unit."""
     kind = column.type
-    if pa.types.is_timestamp(kind):
-        column = column.cast(pa.timestamp("us", tz=kind.tz), safe=False).cast(pa.int64())
-    elif pa.types.is_date(kind):
-        column = column.cast(pa.timestamp("us")).cast(pa.int64())
-    elif not pa.types.is_integer(kind):
+    if not is_event_time(kind):
         raise InvalidData(
             f"time={name!r}: {kind} is not an event time; use a timestamp, a date or an integer."
         )
-    values = np.asarray(column.to_numpy(), np.int64)
-    if len(values) and not -_LATEST < int(values.min()) <= int(values.max()) < _LATEST:
-        raise InvalidData(f"time={name!r}: event times must lie between -2**61 and 2**61.")
-    return values
+    numbers = column.cast(pa.int32()) if pa.types.is_date32(kind) else column
+    numbers = numbers if pa.types.is_integer(numbers.type) else numbers.cast(pa.int64())
+    per_tick, ticks_per = _UNITS[_unit(kind)]
+    least, most = pc.min_max(numbers).as_py().values()
+    latest = LATEST * per_tick // ticks_per
+    if least is not None and not -latest < least <= most < latest:
+        raise InvalidData(
+            f"time={name!r}: event times must lie between -2**61 and 2**61, in microseconds or in "
+            "the unit of a column of numbers; correct the rows that lie beyond, or leave them out."
+        )
+    return numbers.cast(pa.int64())
+
+
+def _unit(kind: pa.DataType) -> str:
+    if pa.types.is_date(kind):
+        return "day" if pa.types.is_date32(kind) else "ms"
+    return str(kind.unit) if pa.types.is_timestamp(kind) else "one"
+
+
+def _out_of_range(name: str) -> InvalidData:
+    return InvalidData(
+        f"time={name!r}: event times must lie between -2**61 and 2**61, in microseconds or in the "
+        "unit of a column of numbers; correct the rows that lie beyond, or leave them out."
+    )
 
 
 def row_bytes(table: pa.Table) -> NDArray[np.int64]:
@@ -55,6 +108,8 @@ def _value_bytes(array: pa.Array) -> Any:
     kind = array.type
     if pa.types.is_dictionary(kind):
         return _value_bytes(array.dictionary_decode())
+    if isinstance(array, pa.ExtensionArray):
+        return _value_bytes(array.storage)
     if pa.types.is_struct(kind):
         return sum(
             (_value_bytes(child) for child in array.flatten()), np.ones(len(array), np.int64)
@@ -62,7 +117,7 @@ def _value_bytes(array: pa.Array) -> Any:
     if pa.types.is_map(kind):
         array = array.cast(pa.list_(pa.struct([("key", kind.key_type), ("value", kind.item_type)])))
         kind = array.type
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+    if any(is_list(kind) for is_list in _LISTS):
         lengths = pc.fill_null(pc.list_value_length(array), 0).to_numpy(zero_copy_only=False)
         items = np.concatenate([[0], np.cumsum(_value_bytes(pc.list_flatten(array)))])
         ends = np.cumsum(lengths)
@@ -77,11 +132,15 @@ def _value_bytes(array: pa.Array) -> Any:
 
 
 def importance_of(table: pa.Table, column: str | None) -> NDArray[np.float64]:
-    """Return a side's importance: 1 without a column, 0 where it is null or NaN."""
+    """Return a side's importance: 1 without a column, 0 where it is null or NaN.
+
+    Beyond 1e100 either way it counts as that, so that products and sums stay numbers.
+    """
     if column is None:
         return np.ones(table.num_rows)
-    values = table[column].cast(pa.float64()).combine_chunks().fill_null(0.0)
-    return np.nan_to_num(values.to_numpy(zero_copy_only=False), nan=0.0)
+    values = table[column].cast(pa.float64(), safe=False).combine_chunks().fill_null(0.0)
+    finite = np.nan_to_num(values.to_numpy(zero_copy_only=False), nan=0.0)
+    return np.clip(finite, -_MOST_IMPORTANT, _MOST_IMPORTANT)
 
 
 def sequence(plan: Plan, tables: Sequence[pa.Table | None]) -> Sequenced:

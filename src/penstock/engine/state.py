@@ -43,6 +43,7 @@ class State:
     limits: NDArray[np.int64]  # windows, budgets, pools, watermarks
     segments: Segments = field(default_factory=Segments)
     waiting: tuple[pa.Table | None, ...] = (None, None)
+    leaving: tuple[pa.Table | None, ...] = (None, None)  # shed by a change; for the next step
     matched: int = 0
     value: float = 0.0
     moved: bool = False
@@ -51,7 +52,7 @@ class State:
     def nbytes(self) -> int:
         """What the state takes, all included."""
         arrays: tuple[Any, ...] = (*self.store, *self.ghosts, *self.counting, *self.ages)
-        tables = sum(table.nbytes for table in self.waiting if table is not None)
+        tables = sum(t.nbytes for t in (*self.waiting, *self.leaving) if t is not None)
         return bytes_of(arrays) + self.segments.nbytes + tables
 
     def take_over(self) -> "State":

@@ -1,6 +1,7 @@
 """One step of a join: rows in, matches out, and the state for the next step."""
 
 from collections.abc import Iterator, Sequence
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from penstock.engine.joined import find_matches, output_schema, shed_rows
 from penstock.engine.plan import Plan
 from penstock.engine.room import with_room
 from penstock.engine.segments import row_of, segment_of
-from penstock.engine.sequence import CURRENT, Sequenced, sequence, ticks
+from penstock.engine.sequence import CURRENT, LATEST, Sequenced, refuse_times, sequence, ticks
 from penstock.engine.state import State
 from penstock.errors import InvalidQuery
 from penstock.kernels.store import ARRIVED, SPARE, UNMATCHABLE
@@ -65,24 +66,22 @@ class Flow:
         watermark: Sequence[int] | int | None = None,
         last: bool = False,
     ) -> None:
+        given = state.plan.accept_all(tables)
+        refuse_times(state.plan, given)
+        marks = None if watermark is None else _marks(state.plan, watermark)
         self.state = state.take_over()
-        self.shed: list[list[pa.Table]] = [[], []]
-        self._tables, self._last = tables, last
-        self._in_order = watermark is None
-        if watermark is not None:
-            if state.plan.query.order == "evict-first":
-                raise InvalidQuery(
-                    "order='evict-first': it takes rows in time order only; leave the watermark "
-                    "out, or use order='join-first'."
-                )
-            marks = [watermark] * 2 if isinstance(watermark, int) else list(watermark)
+        self.shed = [[] if table is None else [table] for table in self.state.leaving]
+        self.state.leaving = (None, None)
+        self._tables, self._last = given, last
+        self._in_order = marks is None
+        if marks is not None:
             limits = self.state.limits.copy()
             limits[WATERMARK] = np.maximum(limits[WATERMARK], marks)
             self.state.limits = limits
 
     def __iter__(self) -> Iterator[pa.Table]:
         state, plan = self.state, self.state.plan
-        tables = _with_waiting(plan, state, self._tables)
+        tables = _with_waiting(state, self._tables)
         if plan.terms(state.limits, in_order=True).whole and not self._last:
             tables, state.waiting = _hold_back(plan, tables)
         else:
@@ -204,10 +203,9 @@ def change(
 ) -> State:
     """Return the state under another budget or other windows of the same kind.
 
-    What no longer fits is shed, and what has now expired leaves, at the next step, before
-    any row of it is looked at.
+    What no longer fits is shed, and what has now expired leaves, at once; the rows that were
+    shed are handed over by the next step.
     """
-    state = state.take_over()
     limits = state.limits.copy()
     if memory is not None:
         if not state.plan.bounded or (memory.unit == "bytes") != state.plan.costed:
@@ -223,19 +221,36 @@ def change(
                 f"within={kinds}: the join began with windows of another kind; only lengths change."
             )
         limits[0] = [w.length - 1 if w.kind == "rows" else w.length for w in windows]
+    state = state.take_over()
     state.limits = limits
-    flow = Flow(state, (None, None))
+    disordered = bool((limits[WATERMARK] >= -LATEST).any())
+    flow = Flow(state, (None, None), watermark=limits[WATERMARK] if disordered else None)
     for _ in flow:
         pass
+    if state.plan.side.shed_rows:
+        flow.state.leaving = tuple(pa.concat_tables(tables) for tables in flow.shed)
     return flow.state
 
 
-def _with_waiting(plan: Plan, state: State, tables: Tables) -> Accepted:
-    together = []
-    for stream, waiting in enumerate(state.waiting):
-        table = plan.accept(stream, tables[stream])
-        together.append(table if waiting is None else pa.concat_tables([waiting, table]))
-    return together
+def _marks(plan: Plan, watermark: Sequence[int] | int) -> list[int]:
+    if plan.query.order == "evict-first":
+        raise InvalidQuery(
+            "order='evict-first': it takes rows in time order only; leave the watermark out, or "
+            "use order='join-first'."
+        )
+    marks = watermark if isinstance(watermark, Sequence | np.ndarray) else (watermark, watermark)
+    if len(marks) != 2 or not all(isinstance(mark, Integral) for mark in marks):
+        raise InvalidQuery(
+            f"watermark={watermark!r}: give one whole number for both streams, or one for each."
+        )
+    return [max(-LATEST, min(int(mark), LATEST)) for mark in marks]
+
+
+def _with_waiting(state: State, tables: Accepted) -> Accepted:
+    return [
+        table if waiting is None else pa.concat_tables([waiting, table])
+        for waiting, table in zip(state.waiting, tables, strict=True)
+    ]
 
 
 def _times(plan: Plan, stream: int, table: pa.Table) -> NDArray[np.int64]:

@@ -22,7 +22,7 @@ _HOME_BITS = 31
 def home_of(key: int, stream: int) -> int:
     """Return where a key of a stream wants to lie: 31 bits, spread."""
     # Hashes arrive well mixed; the stream turns them so that both sides do not pile up.
-    return ((key >> 31) ^ (key + stream * 0x5851F42D)) & 0x7FFFFFFF
+    return int(((key >> 31) ^ (key + np.int64(stream) * 0x5851F42D)) & 0x7FFFFFFF)
 
 
 @inner

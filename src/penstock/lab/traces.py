@@ -1,6 +1,7 @@
 """Runs of a bounded trace through the engine: the exact join, and a join on a budget."""
 
 import copy
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -8,7 +9,6 @@ from typing import Literal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from penstock.arrivals.age_split import split_by_age
 from penstock.arrivals.expectation import (
@@ -20,6 +20,7 @@ from penstock.arrivals.expectation import (
     LearnedAges,
     counts_by_hash,
 )
+from penstock.engine.checks import check
 from penstock.engine.health import Health
 from penstock.engine.keys import Keys
 from penstock.engine.plan import Plan, Side
@@ -59,11 +60,11 @@ class Trace:
     """Two bounded streams, in time order, and the join that is asked of them."""
 
     def __init__(self, left: pa.Table, right: pa.Table, query: JoinQuery) -> None:
+        check(query, (left.schema, right.schema), RandomDrop())
         self.query = query
-        self.tables = tuple(
-            _in_time_order(table, name)
-            for table, name in zip((left, right), query.time, strict=True)
-        )
+        given = list(zip((left, right), query.time, strict=True))
+        self.tables = tuple(_in_time_order(table, name) for table, name in given)
+        self._untimed = [table.filter(table[name].is_null()) for table, name in given]
         self.schemas = tuple(table.schema for table in self.tables)
         self._times = [
             ticks(table[name], name=name)
@@ -72,8 +73,8 @@ class Trace:
 
     @property
     def rows(self) -> int:
-        """Rows of both streams."""
-        return sum(len(times) for times in self._times)
+        """Rows of both streams, those without a time included."""
+        return sum(table.num_rows for table in (*self.tables, *self._untimed))
 
     @property
     def first(self) -> int:
@@ -110,16 +111,26 @@ class Trace:
         seconds = time.perf_counter() - began
         return _ran(state.health(), seconds, query.valued)
 
+    def refuse(self, policy: Policy, memory: Budget) -> None:
+        """Refuse a policy or a budget that cannot be run, before anything is."""
+        plan = Plan(replace(self.query, memory=memory), self.schemas, policy)
+        if memory.unit != "share":
+            plan.budget()
+
     def exact(self, *, warmup: int = 0, progress: Progress = _silent) -> Ran:
         """Run the trace without a budget."""
         return self.run(RandomDrop(), memory=None, warmup=warmup, progress=progress)
 
     def known_frequencies(self) -> Known:
-        """Return how often each key comes on each stream in a window, over the whole trace."""
+        """Return how often each key comes on each stream in a window, over the whole trace.
+
+        Only to the nearest power of two: a whole number times that is exact, so that ranks
+        which are equal when whole occurrences are counted stay equal.
+        """
         keys = Keys.of(self.query.on, *self.schemas)
         span = max(1, self.last - self.first + 1)
         reach = [w.length for w in self.query.windows if w.kind == "time"]
-        scale = max(1, *reach) / span if len(reach) == 2 else 1.0
+        scale = 2.0 ** round(math.log2(max(1, *reach) / span)) if len(reach) == 2 else 1.0
         distinct, counts = [], []
         for stream, table in enumerate(self.tables):
             columns = keys.read([table[pair[stream]] for pair in self.query.on])
@@ -152,7 +163,10 @@ class Trace:
                 table.slice(int(edge[part]), int(edge[part + 1] - edge[part]))
                 for table, edge in zip(self.tables, edges, strict=True)
             ]
-            flow = Flow(state, batch, last=part == len(cuts))
+            last = part == len(cuts)
+            if last:
+                batch = list(map(pa.concat_tables, zip(batch, self._untimed, strict=True)))
+            flow = Flow(state, batch, last=last)
             for _ in flow:
                 pass
             state = flow.state
@@ -175,11 +189,11 @@ def _ran(health: Health, seconds: float, valued: bool) -> Ran:
 
 
 def _in_time_order(table: pa.Table, name: str) -> pa.Table:
-    times = ticks(pc.fill_null(table[name], pc.min(table[name])), name=name)
-    if len(times) < 2 or bool((np.diff(times) >= 0).all()):
-        return table.filter(table[name].is_valid()) if table[name].null_count else table
-    ordered = table.take(pa.array(np.argsort(times, kind="stable")))
-    return ordered.filter(ordered[name].is_valid())
+    timed = table.filter(table[name].is_valid()) if table[name].null_count else table
+    times = ticks(timed[name], name=name)
+    if bool((np.diff(times) >= 0).all()):
+        return timed
+    return timed.take(pa.array(np.argsort(times, kind="stable")))
 
 
 def _cuts(times: list[np.ndarray], rows: int) -> np.ndarray:
