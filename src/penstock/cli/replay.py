@@ -1,21 +1,18 @@
 """`penstock replay`: how much of a join each policy keeps on a budget, on a trace you have."""
 
 import json
-import math
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, Literal
 
 import click
 from rich.console import Console
-from rich.progress import Progress
 from rich.table import Table
 
 from penstock.arrivals.expectation import AgeSource, Expectation
+from penstock.cli.progress import shown_progress
 from penstock.cli.tables import read_table
 from penstock.errors import InvalidQuery
-from penstock.lab.traces import Ran, Trace, by_age, frequencies, places
+from penstock.lab.traces import Ran, Trace, by_age, facts_of, frequencies, places
 from penstock.policies import by_name
 from penstock.policies.base import Policy
 from penstock.query import Budget, JoinQuery, Window, both, pairs_of
@@ -83,7 +80,7 @@ def replay(left: str, right: str, **options: Any) -> None:
     """Run the rows of LEFT and RIGHT through the join, exactly and under each policy."""
     query, memory, policies = _read_query(options)
     trace = Trace(read_table(left), read_table(right), query)
-    with _progress(quiet=options["as_json"]) as bar:
+    with shown_progress(quiet=options["as_json"]) as bar:
         exact = trace.exact(warmup=options["warmup"], progress=bar("exact"))
         report: dict[str, Any] = {
             "exact": {
@@ -100,7 +97,7 @@ def replay(left: str, right: str, **options: Any) -> None:
             expectation, ages = frequencies(trace, options["frequencies"])
             for policy in policies:
                 ran = _run(trace, policy, budget, expectation, ages, options, bar(policy.name))
-                report["policies"][policy.name] = _described(ran, exact)
+                report["policies"][policy.name] = facts_of(ran, exact)
     if options["as_json"]:
         click.echo(json.dumps(report, indent=2))
     else:
@@ -129,38 +126,6 @@ def _run(
         ghosts=options["ghosts"],
         progress=progress,
     )
-
-
-def _described(ran: Ran, exact: Ran) -> dict[str, Any]:
-    def share(made: float, whole: float) -> float:
-        return made / whole if whole else 1.0
-
-    def number(value: float) -> float | None:
-        return None if math.isnan(value) else value
-
-    health = ran.health
-    return {
-        "matches": ran.matches,
-        "value": health.value,
-        "recall": share(ran.matches, exact.matches),
-        "recall_estimate": number(ran.recall.estimate),
-        "recall_low": number(ran.recall.low),
-        "recall_high": number(ran.recall.high),
-        "value_recall": share(health.value, exact.health.value),
-        "value_recall_estimate": number(ran.value_recall.estimate),
-        "value_recall_low": number(ran.value_recall.low),
-        "value_recall_high": number(ran.value_recall.high),
-        "lost": health.lost,
-        "arrived": sum(health.arrived),
-        "shed": sum(health.shed),
-        "expired": sum(health.expired),
-        "late": sum(health.late),
-        "unmatchable": sum(health.unmatchable),
-        "held": sum(health.held),
-        "peak_rows": health.peak_rows,
-        "bytes": health.bytes,
-        "seconds": ran.seconds,
-    }
 
 
 def _read_query(options: dict[str, Any]) -> tuple[JoinQuery, Budget | None, list[Policy]]:
@@ -221,21 +186,6 @@ def _window(text: str) -> Window:
         return Window("time", int(text))
     except ValueError:
         return Window.of(text)
-
-
-@contextmanager
-def _progress(*, quiet: bool) -> Iterator[Callable[[str], Callable[[int, int], None]]]:
-    """Show how far a long run is, on a terminal only."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda name: lambda done, total: None
-        return
-    with Progress(console=Console(stderr=True), transient=True) as shown:
-
-        def start(name: str) -> Callable[[int, int], None]:
-            task = shown.add_task(name, total=None)
-            return lambda done, total: shown.update(task, completed=done, total=total)
-
-        yield start
 
 
 def _print(report: dict[str, Any], memory: Budget | None) -> None:

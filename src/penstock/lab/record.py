@@ -41,11 +41,20 @@ class Panel:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text and numbers under a heading."""
+    """Rows of text and numbers under a heading; `note` says in a sentence what they show."""
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str | float, ...], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Headline:
+    """One number that a reader should take away, as it is to be read, and what it counts."""
+
+    number: str
+    meaning: str
 
 
 @dataclass(frozen=True)
@@ -86,6 +95,10 @@ class Record:
         What prints this record again.
     seeds
         Every seed that was used.
+    headlines
+        The few numbers that answer the question.
+    facts
+        The same answers for machines: names to numbers, to be printed as JSON.
     """
 
     name: str
@@ -100,6 +113,8 @@ class Record:
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
     made_with: dict[str, str] = field(default_factory=dict)
+    headlines: tuple[Headline, ...] = ()
+    facts: dict[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> str:
         """Return the record as text; a number that is not finite becomes null."""
@@ -122,12 +137,16 @@ class Record:
         )
         tables = tuple(
             Table(
-                table["title"], tuple(table["columns"]), tuple(tuple(row) for row in table["rows"])
+                table["title"],
+                tuple(table["columns"]),
+                tuple(tuple(row) for row in table["rows"]),
+                table.get("note", ""),
             )
             for table in facts["tables"]
         )
         claims = tuple(Claim(**claim) for claim in facts["claims"])
-        plain = {"seeds": tuple(facts["seeds"]), "notes": tuple(facts["notes"])}
+        plain: dict[str, Any] = {"seeds": tuple(facts["seeds"]), "notes": tuple(facts["notes"])}
+        plain["headlines"] = tuple(Headline(**line) for line in facts.get("headlines", ()))
         return cls(**{**facts, **plain, "panels": panels, "tables": tables, "claims": claims})
 
 
