@@ -66,8 +66,7 @@ class Numbered:
 
     def __init__(self, trace: Trace) -> None:
         tables = [
-            table.append_column(_ROW, pa.array(np.arange(table.num_rows)))
-            for table in trace.tables
+            table.append_column(_ROW, pa.array(np.arange(table.num_rows))) for table in trace.tables
         ]
         self.trace = Trace(*tables, trace.query)
         self.times = tuple(
@@ -125,7 +124,9 @@ class Numbered:
         """
         lost = self.rows_of(np.setdiff1d(exact.pairs, bounded.pairs, assume_unique=True))
         left, right = self.times[0][lost.left], self.times[1][lost.right]
-        gone = np.where(left <= right, bounded.shed_at[0][lost.left], bounded.shed_at[1][lost.right])
+        gone = np.where(
+            left <= right, bounded.shed_at[0][lost.left], bounded.shed_at[1][lost.right]
+        )
         by_shedding = int((gone < np.maximum(left, right)).sum())
         return Losses(lost, by_shedding, len(gone) - by_shedding)
 
