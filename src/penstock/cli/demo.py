@@ -40,7 +40,7 @@ from penstock.report.terminal import print_record
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
-def demo(context: click.Context, out: Path, as_json: bool, **options: Any) -> None:
+def demo(context: click.Context, /, out: Path, as_json: bool, **options: Any) -> None:
     """Join flights of two airports to the same destination, exactly and on a budget."""
     question = Question(
         left=options["left"],

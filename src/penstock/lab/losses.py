@@ -65,10 +65,10 @@ class Numbered:
     """A trace whose rows carry their number through the join, so that each match tells its rows."""
 
     def __init__(self, trace: Trace) -> None:
-        tables = [
+        left, right = (
             table.append_column(_ROW, pa.array(np.arange(table.num_rows))) for table in trace.tables
-        ]
-        self.trace = Trace(*tables, trace.query)
+        )
+        self.trace = Trace(left, right, trace.query)
         self.times = tuple(
             ticks(table[name], name=name)
             for table, name in zip(self.trace.tables, trace.query.time, strict=True)

@@ -136,10 +136,12 @@ def _draw(panel: Panel, part: "SubFigure") -> None:
 
 
 def _scale(axes: "Axes", panel: Panel) -> None:
-    from matplotlib.ticker import FuncFormatter
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     if panel.y_from_zero:
         axes.set_ylim(bottom=0)
+    if all(float(x).is_integer() for line in panel.series for x in line.x):
+        axes.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
     if _largest(line.y for line in panel.series) >= _THOUSANDS:
         axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:,.0f}"))
     if _largest(line.x for line in panel.series) >= _THOUSANDS:

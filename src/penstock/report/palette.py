@@ -12,8 +12,8 @@ _REFERENCE = ("exact", "equation 3", "optimal", "half")
 # Policies that compete in one figure differ in colour; the others may share one.
 _POLICIES = {
     "random": (_GREY, "o"),
-    "recent": (_SKY, "s"),
-    "until-expiry": (_ORANGE, "^"),
+    "recent": (_ORANGE, "s"),
+    "until-expiry": (_SKY, "^"),
     "age-curve": (_RED, "D"),
     "match-probability": (_BLUE, "o"),
     "remaining-matches": (_GREEN, "v"),

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from penstock.errors import InvalidQuery
 from penstock.lab.losses import Group, Losses, Numbered, Outcome, Pairs, grouped
-from penstock.lab.traces import Progress, Ran, Trace, facts_of, places
+from penstock.lab.traces import Progress, Ran, Trace, places
 from penstock.lab.workloads import destinations
 from penstock.policies import by_name
 from penstock.query import Budget, JoinQuery, Window
@@ -119,7 +119,8 @@ def look_into(question: Question, *, bars: Bars) -> Findings:
 def _compile(trace: Trace, policies: tuple[str, ...], progress: Progress) -> float:
     """Run the first rows, so that no measurement includes compiling; return how long it took."""
     began = time.perf_counter()
-    first = Numbered(Trace(*(table.slice(0, _FIRST_ROWS) for table in trace.tables), trace.query))
+    left, right = (table.slice(0, _FIRST_ROWS) for table in trace.tables)
+    first = Numbered(Trace(left, right, trace.query))
     first.exact()
     for done, policy in enumerate(policies):
         progress(done, len(policies))

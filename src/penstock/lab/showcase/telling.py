@@ -7,6 +7,7 @@ from penstock.lab.record import Headline, Panel, Series, Table
 from penstock.lab.showcase.findings import Findings
 from penstock.lab.traces import Ran, facts_of
 
+_Line = tuple[str | float, ...]
 _LONGEST_LIST = 8
 _MATCHES_TO_SHOW = 100  # of an hour or a destination: a share of fewer says little
 
@@ -57,7 +58,12 @@ def tables(findings: Findings) -> tuple[Table, ...]:
 
 def panels(findings: Findings) -> tuple[Panel, ...]:
     """Return recall over memory, and what was kept of each destination and each hour."""
-    return (_recall_over_memory(findings), _by_frequency(findings), _by_hour(findings))
+    return (
+        _recall_over_memory(findings),
+        _error_over_memory(findings),
+        _by_frequency(findings),
+        _by_hour(findings),
+    )
 
 
 def notes(findings: Findings) -> tuple[str, ...]:
@@ -110,7 +116,7 @@ def facts(findings: Findings) -> dict[str, Any]:
 
 def _kept(findings: Findings) -> Table:
     whole, rows = findings.exact.ran, findings.trace.rows
-    lines: list[tuple[str | float, ...]] = [
+    lines: list[_Line] = [
         (
             "exact join",
             whole.matches,
@@ -147,7 +153,7 @@ def _kept(findings: Findings) -> Table:
 
 
 def _fates(findings: Findings) -> Table:
-    lines = []
+    lines: list[_Line] = []
     for kept in findings.kept:
         health = kept.outcome.ran.health
         rows = (health.arrived, health.shed, health.expired, health.late, health.held)
@@ -168,7 +174,7 @@ def _groups(findings: Findings, which: str, column: str) -> Table:
         kept.policy: getattr(kept, which) for kept in findings.kept
     }
     by_value = {policy: {group.value: group for group in found} for policy, found in groups.items()}
-    lines = []
+    lines: list[_Line] = []
     for group in groups[last.policy][:_LONGEST_LIST]:
         shares = [by_value[kept.policy][group.value] for kept in findings.kept]
         cells = [cell for one in shares for cell in (one.lost, _share(one.kept))]
@@ -195,7 +201,7 @@ def _tenths(findings: Findings, which: str) -> str:
 
 def _by_memory(findings: Findings) -> Table:
     whole = findings.exact.ran
-    lines = []
+    lines: list[_Line] = []
     for at, point in enumerate(next(iter(findings.curves.values()))):
         cells = []
         for curve in findings.curves.values():
@@ -234,6 +240,28 @@ def _recall_over_memory(findings: Findings) -> Panel:
     )
 
 
+def _error_over_memory(findings: Findings) -> Panel:
+    whole, last = findings.exact.ran, findings.kept[-1].policy
+    curve = findings.curves[last]
+    true = [_recall(point.ran, whole) for point in curve]
+    shares = [point.ran.recall for point in curve]
+    x = tuple(100 * point.share for point in curve)
+    error = Series(
+        last,
+        x,
+        tuple(share.estimate - recall for share, recall in zip(shares, true, strict=True)),
+        tuple(share.low - recall for share, recall in zip(shares, true, strict=True)),
+        tuple(share.high - recall for share, recall in zip(shares, true, strict=True)),
+    )
+    return Panel(
+        f"What {last} says of itself, less the truth",
+        "memory, % of what the exact join holds at its peak",
+        "estimated less true recall, and interval",
+        (error, Series("exact", x, (0.0,) * len(x))),
+        y_from_zero=False,
+    )
+
+
 def _by_frequency(findings: Findings) -> Panel:
     return Panel(
         "Recall by destination",
@@ -254,10 +282,12 @@ def _by_frequency(findings: Findings) -> Panel:
 def _by_hour(findings: Findings) -> Panel:
     lines = []
     for kept in findings.kept:
-        hours = sorted(_large(kept.hours), key=lambda group: group.value)
-        x = tuple(float(group.value) for group in hours)
+        # The day begins at 4, when nothing departs; so the flights after midnight end it.
+        hours = sorted(_large(kept.hours), key=lambda group: (group.value - 4) % 24)
+        x = tuple(float((group.value - 4) % 24 + 4) for group in hours)
         lines.append(Series(kept.policy, x, tuple(group.kept for group in hours)))
-    return Panel("Recall by hour", "hour of the later departure", "recall", tuple(lines))
+    label = "hour of the later departure; 24 is midnight"
+    return Panel("Recall by hour", label, "recall", tuple(lines))
 
 
 def _large(groups: tuple[Group, ...]) -> list[Group]:
