@@ -50,9 +50,10 @@ def demo(context: click.Context, /, out: Path, as_json: bool, **options: Any) ->
         keep=tuple(name.strip() for name in options["keep"].split(",") if name.strip()),
         seed=options["seed"],
     )
+    _make_room(out)
     with shown_progress(quiet=as_json) as bar:
         record = showcase(question, command=_command(context), bars=bar)
-    _write(out, page_of(record))
+    out.write_text(page_of(record), encoding="utf-8")
     if as_json:
         click.echo(json.dumps({**record.facts, "report": str(out)}, indent=2))
         return
@@ -71,11 +72,13 @@ def _command(context: click.Context) -> str:
     return " ".join(["penstock demo", *told])
 
 
-def _write(path: Path, page: str) -> None:
+def _make_room(path: Path) -> None:
+    """See to it that the report can be written, before anything takes time."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(page, encoding="utf-8")
+        path.touch()
     except OSError as error:
         raise InvalidData(
-            f"out={str(path)!r}: the report cannot be written there: {error}; name another file."
+            f"out={str(path)!r}: no report can be written there ({error.strerror}); name another "
+            "file."
         ) from error

@@ -141,7 +141,7 @@ def _scale(axes: "Axes", panel: Panel) -> None:
     if panel.y_from_zero:
         axes.set_ylim(bottom=0)
     if all(float(x).is_integer() for line in panel.series for x in line.x):
-        axes.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
+        axes.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=(1, 2, 5, 10)))
     if _largest(line.y for line in panel.series) >= _THOUSANDS:
         axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:,.0f}"))
     if _largest(line.x for line in panel.series) >= _THOUSANDS:

@@ -47,13 +47,14 @@ def headlines(findings: Findings) -> tuple[Headline, ...]:
 
 def tables(findings: Findings) -> tuple[Table, ...]:
     """Return what was kept, what became of the rows, where matches were lost, and by memory."""
-    return (
+    told = (
         _kept(findings),
         _fates(findings),
         _groups(findings, "destinations", "destination"),
         _groups(findings, "hours", "hour of the later departure"),
         _by_memory(findings),
     )
+    return tuple(table for table in told if table.rows)
 
 
 def panels(findings: Findings) -> tuple[Panel, ...]:
@@ -176,6 +177,8 @@ def _groups(findings: Findings, which: str, column: str) -> Table:
     by_value = {policy: {group.value: group for group in found} for policy, found in groups.items()}
     lines: list[_Line] = []
     for group in groups[last.policy][:_LONGEST_LIST]:
+        if not group.lost:
+            break
         shares = [by_value[kept.policy][group.value] for kept in findings.kept]
         cells = [cell for one in shares for cell in (one.lost, _share(one.kept))]
         name = f"{group.value:02}:00" if which == "hours" else group.value
