@@ -5,17 +5,17 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from penstock.arrivals.expectation import AgeSource, Expectation
 from penstock.cli.progress import shown_progress
 from penstock.cli.tables import read_table
 from penstock.errors import InvalidQuery
+from penstock.lab.record import Table
 from penstock.lab.traces import Ran, Trace, by_age, facts_of, frequencies, places
 from penstock.policies import by_name
 from penstock.policies.base import Policy
 from penstock.query import Budget, JoinQuery, Window, both, pairs_of
+from penstock.report.terminal import print_table
 
 
 @click.command(short_help="Run two files through the join under each policy.")
@@ -190,23 +190,24 @@ def _window(text: str) -> Window:
 
 def _print(report: dict[str, Any], memory: Budget | None) -> None:
     exact = report["exact"]
-    console = Console()
-    console.print(f"exact: {exact['matches']:,} matches, at most {exact['peak_rows']:,} rows held")
+    click.echo(f"exact: {exact['matches']:,} matches, at most {exact['peak_rows']:,} rows held")
     if memory is None:
         return
     budget = report["budget"]
-    table = Table(title=f"on a budget of {budget['amount']:,} {budget['unit']}")
-    for name in ("policy", "matches", "recall", "estimated", "95 % interval", "rows", "seconds"):
-        table.add_column(name, justify="left" if name == "policy" else "right")
-    for name, policy in report["policies"].items():
-        known = policy["recall_estimate"] is not None
-        table.add_row(
-            name,
-            f"{policy['matches']:,}",
-            f"{policy['recall']:.3f}",
-            f"{policy['recall_estimate']:.3f}" if known else "-",
-            f"{policy['recall_low']:.3f} - {policy['recall_high']:.3f}" if known else "-",
-            f"{policy['peak_rows']:,}",
-            f"{policy['seconds']:.2f}",
-        )
-    console.print(table)
+    columns = ("policy", "matches", "recall", "estimated", "95 % interval", "rows", "seconds")
+    rows = tuple(_line(name, policy) for name, policy in report["policies"].items())
+    title = f"On a budget of {budget['amount']:,} {budget['unit']}"
+    print_table(Table(title, columns, rows))
+
+
+def _line(name: str, policy: dict[str, Any]) -> tuple[str | float, ...]:
+    known = policy["recall_estimate"] is not None
+    return (
+        name,
+        policy["matches"],
+        f"{policy['recall']:.3f}",
+        f"{policy['recall_estimate']:.3f}" if known else "-",
+        f"{policy['recall_low']:.3f} - {policy['recall_high']:.3f}" if known else "-",
+        policy["peak_rows"],
+        f"{policy['seconds']:.2f}",
+    )

@@ -5,14 +5,14 @@ from typing import Literal
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
 from penstock.lab.record import Record, Table
 from penstock.report.numbers import is_numeric, written
 
-_WIDTH = 100  # where nobody says how wide the page is
+_WIDTH = 100  # of prose, where nobody says how wide the page is
+_ANY_WIDTH = 1000  # of a table that no terminal cuts
 
 
 def print_record(record: Record, console: Console | None = None) -> None:
@@ -22,15 +22,22 @@ def print_record(record: Record, console: Console | None = None) -> None:
     out.print(Text(record.title, style="bold"))
     out.print(Text(record.question))
     for table in record.tables:
-        out.print()
-        out.print(Text(table.title, style="bold"))
-        out.print(_grid(table))
-        if table.note:
-            out.print(Text(table.note, style="dim"))
+        print_table(table, out)
     if record.notes:
         out.print()
     for note in record.notes:
-        out.print(Padding(Text(note, style="dim"), (0, 0, 0, 2)))
+        out.print(Text(f"- {note}", style="dim"))
+
+
+def print_table(table: Table, console: Console | None = None) -> None:
+    """Print a table under its title, with its note below."""
+    out = console or _console()
+    out.print()
+    out.print(Text(table.title, style="bold"))
+    wide = out if out.is_terminal else Console(file=out.file, width=_ANY_WIDTH)
+    wide.print(_grid(table))
+    if table.note:
+        out.print(Text(table.note, style="dim"))
 
 
 def _console() -> Console:

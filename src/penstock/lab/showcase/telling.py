@@ -211,9 +211,9 @@ def _by_memory(findings: Findings) -> Table:
             ran = curve[at].ran
             cells += [_share(_recall(ran, whole)), _interval(ran)]
         lines.append((f"{100 * point.share:.0f} %", point.rows, *cells))
-    heads = [head for policy in findings.curves for head in (policy, "95 % interval")]
+    heads = [head for policy in findings.curves for head in (policy, "interval")]
     return Table(
-        "Recall over memory, and the interval that the join itself gives",
+        "Recall over memory, and the 95 % interval that the join itself gives",
         ("memory", "rows", *heads),
         tuple(lines),
         "Memory as a share of what the exact join holds at its peak.",
