@@ -86,6 +86,8 @@ class Record:
         What prints this record again.
     seeds
         Every seed that was used.
+    paper
+        The paper, section and figures that ask the question; empty where none does.
     """
 
     name: str
@@ -100,6 +102,7 @@ class Record:
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
     made_with: dict[str, str] = field(default_factory=dict)
+    paper: str = ""
 
     def to_json(self) -> str:
         """Return the record as text; a number that is not finite becomes null."""

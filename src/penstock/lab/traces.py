@@ -97,8 +97,12 @@ class Trace:
         ghosts: float = 1.0,
         progress: Progress = _silent,
         watch: Callable[[State], None] | None = None,
+        rows_at_once: int = _ROWS_AT_ONCE,
     ) -> Ran:
-        """Run the trace under a policy and a budget; matches count once `warmup` has passed."""
+        """Run the trace under a policy and a budget; matches count once `warmup` has passed.
+
+        `watch` sees the state each time that about `rows_at_once` rows have gone through.
+        """
         query = replace(self.query, memory=memory)
         side = Side(ghosts=ghosts, output="counts", report_from=self.first + warmup)
         plan = Plan(
@@ -106,7 +110,7 @@ class Trace:
         )
         state = start(plan)
         began = time.perf_counter()
-        state = self._feed(state, progress, watch)
+        state = self._feed(state, progress, watch, rows_at_once)
         seconds = time.perf_counter() - began
         return _ran(state.health(), seconds, query.valued)
 
@@ -142,10 +146,14 @@ class Trace:
         )
 
     def _feed(
-        self, state: State, progress: Progress, watch: Callable[[State], None] | None
+        self,
+        state: State,
+        progress: Progress,
+        watch: Callable[[State], None] | None,
+        rows_at_once: int = _ROWS_AT_ONCE,
     ) -> State:
         total, done = self.rows, 0
-        cuts = _cuts(self._times, _ROWS_AT_ONCE)
+        cuts = _cuts(self._times, rows_at_once)
         edges = [np.concatenate([[0], np.searchsorted(t, cuts), [len(t)]]) for t in self._times]
         for part in range(len(cuts) + 1):
             batch = [
