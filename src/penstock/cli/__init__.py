@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import click
 
-from penstock.cli import replay
+from penstock.cli import lab, replay
 from penstock.errors import PenstockError
 
 
@@ -15,6 +15,7 @@ def penstock() -> None:
     """Join streams over sliding windows on a fixed budget of memory."""
 
 
+penstock.add_command(lab.lab)
 penstock.add_command(replay.replay)
 
 

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from penstock.lab.claims import judged
 from penstock.lab.record import Claim
 from penstock.lab.sweep import Found, Frequencies, Measure, Setting, Try, value_recall
+from penstock.lab.workloads import ImportanceLaw
 from penstock.policies import (
     ExpectedImportance,
     ExpectedImportanceLive,
@@ -34,9 +35,10 @@ ESTIMATORS: Mapping[Frequencies, str] = MappingProxyType(
 )
 PRINTED = ("DGL", "DIMPPROB", "SIMPPROB", "PROB", "SIMP", "RAND")
 CORRELATED = ("DIMPPROB", "SIMPPROB", "DGL", "PROB", "SIMP", "RAND")
+LAW = ImportanceLaw()
 LAW_NOTE = (
-    "The paper states no law of importance; rows carry about 10, and one in twenty about 1,000. "
-    "A match is worth its lesser row."
+    f"The paper states no law of importance; rows carry about {LAW.normal:g}, and "
+    f"{LAW.high_share:.0%} of them about {LAW.high:,g}. A match is worth its lesser row."
 )
 DGL_NOTE = (
     "The paper leaves the constants of DGL open; it is shown with the default loss of 0.05 an "
@@ -57,9 +59,16 @@ def importance_setting(
     skews: tuple[float, float] = (1.0, 0.0),
     steps: int = 5600,
     warmup: int | None = None,
+    law: ImportanceLaw = LAW,
 ) -> Setting:
     """Return the setting of Ojewole et al. 5.2; `w` of the paper is a closed window of `w - 1`."""
-    options = {"steps": steps, "domain": domain, "left_skew": skews[0], "right_skew": skews[1]}
+    options = {
+        "steps": steps,
+        "domain": domain,
+        "left_skew": skews[0],
+        "right_skew": skews[1],
+        "law": law,
+    }
     return Setting("importance", options, (window - 1, window - 1), warmup=warmup or 2 * window)
 
 

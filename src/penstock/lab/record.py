@@ -37,6 +37,7 @@ class Panel:
     y_label: str
     series: tuple[Series, ...]
     y_from_zero: bool = True
+    x_scale: Literal["linear", "log"] = "linear"
 
 
 @dataclass(frozen=True)

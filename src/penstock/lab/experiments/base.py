@@ -108,21 +108,21 @@ def line(
 
 
 Place = tuple[Hashable, Try]
-Curves = Mapping[str, Mapping[float, Place]]
+Curves = Mapping[str, Mapping[Any, Place]]  # from x, a number, to what is made there
 
 
 def lines(found: Found, curves: Curves, measure: Measure = recall) -> tuple[Series, ...]:
     """Return a line per name: at each x, what an attempt on a setting made."""
     return tuple(
-        line(name, list(places), [found.all(*place, measure) for place in places.values()])
+        line(name, tuple(places), [found.all(*place, measure) for place in places.values()])
         for name, places in curves.items()
     )
 
 
 def exact_line(xs: Iterable[float], height: float = 1.0) -> Series:
     """Return the line that the exact join would be."""
-    ends = sorted(xs)
-    return Series("exact", (float(ends[0]), float(ends[-1])), (height, height))
+    points = tuple(float(x) for x in xs)
+    return Series("exact", points, (height,) * len(points))
 
 
 def grid_of(

@@ -1,5 +1,7 @@
 """Ojewole et al., figure 9: importance of the result over memory."""
 
+from collections.abc import Mapping
+
 from penstock.lab.claims import judged
 from penstock.lab.contest import (
     CONTESTANTS,
@@ -69,6 +71,7 @@ def _claims(found: Found) -> list[Claim]:
     behind = {m: window[m]["SIMPPROB"] - window[m]["SIMP"] for m in (100, 600)}
     return [
         *(ranked(FIGURE, estimator, least[estimator]) for estimator in ESTIMATORS),
+        _best(least),
         *(_lead(label, least[estimator]) for estimator, label in ESTIMATORS.items()),
         judged(
             FIGURE,
@@ -85,6 +88,18 @@ def _claims(found: Found) -> list[Claim]:
             behind[600] < behind[100],
         ),
     ]
+
+
+def _best(made: Mapping[Frequencies, Mapping[str, float]]) -> Claim:
+    best = {e: max(made[e], key=made[e].__getitem__) for e in ESTIMATORS}
+    return judged(
+        FIGURE,
+        "DGL produces the best approximations.",
+        "At M=100 the best is "
+        + ", ".join(f"{best[e]} ({label})" for e, label in ESTIMATORS.items())
+        + "; the experiment importance-law shows under which laws it is DGL.",
+        *(name == "DGL" for name in best.values()),
+    )
 
 
 def _lead(label: str, made: dict[str, float]) -> Claim:

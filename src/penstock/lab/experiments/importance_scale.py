@@ -87,7 +87,8 @@ def _claims(found: Found) -> list[Claim]:
         *(
             judged(
                 TABLE,
-                f"By its numbers the ranking is {' > '.join(NUMBERS)}; its text has DIMPPROB second.",
+                f"By its numbers the ranking is {' > '.join(NUMBERS)}; by its text DIMPPROB is "
+                "second.",
                 f"Matches counted from the {label}: {ranking(made[e])}.",
                 *in_order(made[e], NUMBERS),
             )
@@ -95,13 +96,13 @@ def _claims(found: Found) -> list[Claim]:
         ),
         judged(
             TABLE,
-            "DGL and DIMPPROB take a third longer than the static policies.",
+            "DGL and DIMPPROB require more time than the static policies.",
             "Time as a multiple of SIMPPROB's: "
             + "; ".join(
                 f"{label} " + ", ".join(f"{name} {cost:.1f}" for name, cost in row.items())
                 for label, row in costs.items()
             )
-            + " (longer: 1.05).",
+            + " (more: above 1.05).",
             *(cost > 1.05 for row in costs.values() for cost in row.values()),
         ),
     ]

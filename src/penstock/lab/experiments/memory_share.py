@@ -1,11 +1,12 @@
 """Das et al., figures 15 and 16: how two streams divide one memory between them over time."""
 
 import statistics
+from collections.abc import Hashable
 
 from penstock.lab.claims import judged
 from penstock.lab.experiments.base import DAS, About, line, zipf
 from penstock.lab.record import Claim, Panel, Record, Series
-from penstock.lab.sweep import Found, Outcome, Sweep, Try
+from penstock.lab.sweep import Found, Outcome, Setting, Sweep, Try
 from penstock.policies import MatchProbability
 
 LOOKS = 56  # one every hundred steps
@@ -36,7 +37,9 @@ def shares_over_time(sweep: Sweep) -> Record:
     """
     settings = {"alike": zipf()} | {skew: zipf(skews=(skew, 0.0)) for skew in SKEWS}
     at_window = _attempt(400)
-    grid = {name: (setting, [at_window]) for name, setting in settings.items()}
+    grid: dict[Hashable, tuple[Setting, list[Try]]] = {
+        name: (setting, [at_window]) for name, setting in settings.items()
+    }
     grid[1.0] = (settings[1.0], [_attempt(memory) for memory in MEMORIES])
     found = sweep(grid)
     over_time = [_over_time(found, "alike", "Zipf 1, like the right stream")]
