@@ -14,22 +14,33 @@ from penstock.policies import ALL
 TEXT = {name_of(page): page.read_text() for page in PAGES}
 DOCS = "\n".join(TEXT.values())
 ERRORS = [name for name, kind in vars(errors).items() if inspect.isclass(kind)]
+
+
+def commands(group, path=()):
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from commands(command, (*path, name))
+        else:
+            yield " ".join((*path, name)), command
+
+
+COMMANDS = dict(commands(penstock))
 OPTIONS = [
-    (name, option.opts[-1])
-    for name, command in penstock.commands.items()
+    (name, option.opts[0])
+    for name, command in COMMANDS.items()
     for option in command.params
     if isinstance(option, click.Option)
 ]
 
 
-@pytest.mark.parametrize("command", penstock.commands)
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_an_example(command):
     assert re.search(rf"^\$ (\.venv/bin/)?penstock {command}\b", DOCS, re.MULTILINE)
 
 
 @pytest.mark.parametrize(("command", "option"), OPTIONS)
 def test_every_option_is_named_on_the_page_of_its_command(command, option):
-    page = TEXT[f"docs/guides/{command}.md"]
+    page = TEXT[f"docs/guides/{command.split()[0]}.md"]
     assert f"`{option}`" in page or f"`{option} " in page
 
 

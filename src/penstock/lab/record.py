@@ -37,6 +37,7 @@ class Panel:
     y_label: str
     series: tuple[Series, ...]
     y_from_zero: bool = True
+    x_scale: Literal["linear", "log"] = "linear"
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,8 @@ class Record:
         The few numbers that answer the question.
     facts
         The same answers for machines: names to numbers, to be printed as JSON.
+    paper
+        The paper, section and figures that ask the question; empty where none does.
     """
 
     name: str
@@ -115,6 +118,7 @@ class Record:
     made_with: dict[str, str] = field(default_factory=dict)
     headlines: tuple[Headline, ...] = ()
     facts: dict[str, Any] = field(default_factory=dict)
+    paper: str = ""
 
     def to_json(self) -> str:
         """Return the record as text; a number that is not finite becomes null."""
@@ -154,12 +158,24 @@ def made_with() -> dict[str, str]:
     """Return the versions behind a record, and the commit where the source is a checkout."""
     facts = {name: version(name) for name in _VERSIONS}
     facts["python"] = platform.python_version()
-    asked = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short", "HEAD"]
-    try:
-        found = subprocess.run(asked, capture_output=True, text=True, check=True, timeout=10)
-    except (OSError, subprocess.SubprocessError):
-        return facts
-    return {**facts, "commit": found.stdout.strip()}
+    commit = _commit(Path(__file__))
+    return {**facts, "commit": commit} if commit else facts
+
+
+def _commit(file: Path) -> str:
+    """Return the commit that a file of a checkout is at, or nothing where git does not know it."""
+    git = ("git", "-C", str(file.parent))
+    asked = (("ls-files", "--error-unmatch", file.name), ("describe", "--always", "--dirty"))
+    told = ""
+    for question in asked:
+        try:
+            found = subprocess.run(
+                (*git, *question), capture_output=True, text=True, check=True, timeout=10
+            )
+        except (OSError, subprocess.SubprocessError):
+            return ""
+        told = found.stdout.strip()
+    return told
 
 
 def _series(facts: dict[str, Any]) -> Series:

@@ -103,8 +103,12 @@ class Trace:
         ghosts: float = 1.0,
         progress: Progress = _silent,
         watch: Callable[[State], None] | None = None,
+        rows_at_once: int = _ROWS_AT_ONCE,
     ) -> Ran:
-        """Run the trace under a policy and a budget; matches count once `warmup` has passed."""
+        """Run the trace under a policy and a budget; matches count once `warmup` has passed.
+
+        `watch` sees the state each time that about `rows_at_once` rows have gone through.
+        """
         query = replace(self.query, memory=memory)
         side = Side(ghosts=ghosts, output="counts", report_from=self.first + warmup)
         plan = Plan(
@@ -112,7 +116,7 @@ class Trace:
         )
         state = start(plan)
         began = time.perf_counter()
-        state = self.feed(state, progress=progress, watch=watch)
+        state = self.feed(state, progress=progress, watch=watch, rows_at_once=rows_at_once)
         return ran_of(state, time.perf_counter() - began)
 
     def exact(self, *, warmup: int = 0, progress: Progress = _silent) -> Ran:
@@ -153,6 +157,7 @@ class Trace:
         progress: Progress = _silent,
         watch: Callable[[State], None] | None = None,
         receive: Callable[[Flow], None] = _drain,
+        rows_at_once: int = _ROWS_AT_ONCE,
     ) -> State:
         """Step through the whole trace, and return the state at its end.
 
@@ -166,9 +171,11 @@ class Trace:
             Shown the state after every batch.
         receive
             Handed each step; it must iterate over the step's matches.
+        rows_at_once
+            About how many rows a batch has.
         """
         total, done = self.rows, 0
-        cuts = _cuts(self._times, _ROWS_AT_ONCE)
+        cuts = _cuts(self._times, rows_at_once)
         edges = [np.concatenate([[0], np.searchsorted(t, cuts), [len(t)]]) for t in self._times]
         for part in range(len(cuts) + 1):
             batch = [

@@ -63,6 +63,12 @@ def draw(record: Record, stem: Path) -> tuple[Path, ...]:
     return vector, raster
 
 
+def check_installed() -> None:
+    """Say at once if nothing can be drawn, rather than after a long run."""
+    if find_spec("matplotlib") is None:
+        raise MissingData("matplotlib is not installed; `pip install 'penstock[lab]'` brings it.")
+
+
 def _svg(panels: tuple[Panel, ...], title: str) -> str:
     # The same panel gives the same text, and two panels on one page have different ids.
     salt = f"{zlib.crc32(repr(panels).encode()):08x}"
@@ -89,8 +95,7 @@ def _alone(picture: str, salt: str, title: str) -> str:
 
 
 def _styled(more: dict[str, Any] | None = None) -> Any:
-    if find_spec("matplotlib") is None:
-        raise MissingData("matplotlib is not installed; `pip install 'penstock[lab]'` brings it.")
+    check_installed()
     import matplotlib as mpl
 
     settings: Any = {**_STYLE, **(more or {})}
@@ -138,6 +143,9 @@ def _draw(panel: Panel, part: "SubFigure") -> None:
 def _scale(axes: "Axes", panel: Panel) -> None:
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+    axes.set_xscale(panel.x_scale)
+    if panel.x_scale == "log":
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,g}"))
     if panel.y_from_zero:
         axes.set_ylim(bottom=0)
     if all(float(x).is_integer() for line in panel.series for x in line.x):

@@ -109,6 +109,7 @@ def _notes(record: Record) -> str:
 def _made(record: Record) -> str:
     versions = ", ".join(f"{name} {number}" for name, number in sorted(record.made_with.items()))
     facts = [
+        ("after", escape(record.paper)),
         ("rows", escape(record.workload)),
         ("command", f"<code>{escape(record.command)}</code>"),
         ("seeds", escape(", ".join(str(seed) for seed in record.seeds))),
