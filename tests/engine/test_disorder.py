@@ -13,7 +13,9 @@ from penstock.policies import ALL, by_name
 from reference import Row
 from running import plan_of, query_of, table_of
 
-some_rows = st.lists(st.builds(Row, st.integers(-8, 12), st.integers(0, 2)), max_size=6)
+some_rows = st.lists(
+    st.builds(Row, st.integers(-8, 12), st.integers(0, 2), st.sampled_from([1.0, 2.0])), max_size=6
+)
 batches = st.lists(
     st.tuples(some_rows, some_rows, st.tuples(st.integers(0, 6), st.integers(0, 6))), max_size=5
 )
@@ -75,7 +77,7 @@ def test_on_a_budget_made_and_lost_add_up_to_the_exact_join(
 def test_a_silent_stream_keeps_the_rows_that_wait_for_it():
     plan = plan_of(query_of((5, 5)), by_name("random"))
     left = table_of([Row(t, 1) for t in range(100)])
-    out = step(start(plan), [left, None], watermark=[100, -10])
+    out = step(start(plan), [left, None], watermark=[0, -10])
     assert out.health.held == (100, 0)
     out = step(out.state, [None, table_of([Row(3, 1)])], watermark=[100, 3])
     assert out.matches.num_rows == 9  # with those of 0 to 8

@@ -37,7 +37,7 @@ def recall_of(made: float, lost: float, variance: float, *, known: bool = True) 
     >>> recall_of(75, 25, 0.0)
     Share(estimate=0.75, low=0.75, high=0.75)
     >>> [round(x, 3) for x in recall_of(75, 25, 25.0)]
-    [0.75, 0.67, 0.816]
+    [0.75, 0.671, 0.816]
     >>> recall_of(0, 0, 0.0)
     Share(estimate=1.0, low=1.0, high=1.0)
     """
