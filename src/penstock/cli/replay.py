@@ -194,7 +194,7 @@ def _print(report: dict[str, Any], memory: Budget | None) -> None:
     if memory is None:
         return
     budget = report["budget"]
-    columns = ("policy", "matches", "recall", "estimated", "95 % interval", "rows", "seconds")
+    columns = ("policy", "matches", "recall", "estimate", "95 % interval", "rows", "seconds")
     rows = tuple(_line(name, policy) for name, policy in report["policies"].items())
     title = f"On a budget of {budget['amount']:,} {budget['unit']}"
     print_table(Table(title, columns, rows))
@@ -207,7 +207,7 @@ def _line(name: str, policy: dict[str, Any]) -> tuple[str | float, ...]:
         policy["matches"],
         f"{policy['recall']:.3f}",
         f"{policy['recall_estimate']:.3f}" if known else "-",
-        f"{policy['recall_low']:.3f} - {policy['recall_high']:.3f}" if known else "-",
+        f"{policy['recall_low']:.3f}-{policy['recall_high']:.3f}" if known else "-",
         policy["peak_rows"],
         f"{policy['seconds']:.2f}",
     )

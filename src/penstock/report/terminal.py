@@ -1,5 +1,6 @@
 """A record as text for a terminal, or for whatever reads instead of one."""
 
+import re
 import sys
 from typing import Literal
 
@@ -11,8 +12,8 @@ from rich.text import Text
 from penstock.lab.record import Record, Table
 from penstock.report.numbers import is_numeric, written
 
-_WIDTH = 100  # of prose, where nobody says how wide the page is
-_ANY_WIDTH = 1000  # of a table that no terminal cuts
+_WIDTH = 80  # of prose, where nobody says how wide the page is
+_ANY_WIDTH = 1000  # of a table: it is as wide as it must be
 
 
 def print_record(record: Record, console: Console | None = None) -> None:
@@ -30,11 +31,11 @@ def print_record(record: Record, console: Console | None = None) -> None:
 
 
 def print_table(table: Table, console: Console | None = None) -> None:
-    """Print a table under its title, with its note below."""
+    """Print a table under its title, with its note below; no cell is cut or broken."""
     out = console or _console()
+    wide = Console(file=out.file, width=_ANY_WIDTH, force_terminal=out.is_terminal)
     out.print()
     out.print(Text(table.title, style="bold"))
-    wide = out if out.is_terminal else Console(file=out.file, width=_ANY_WIDTH)
     wide.print(_grid(table))
     if table.note:
         out.print(Text(table.note, style="dim"))
@@ -45,12 +46,31 @@ def _console() -> Console:
 
 
 def _grid(table: Table) -> Grid:
-    grid = Grid(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    grid = Grid(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
     rows = [[written(cell) for cell in row] for row in table.rows]
     for at, name in enumerate(table.columns):
-        right = at > 0 and is_numeric([row[at] for row in rows])
+        cells = [row[at] for row in rows]
+        right = at > 0 and is_numeric(cells)
         justify: Literal["left", "right"] = "right" if right else "left"
-        grid.add_column(Text(name), justify=justify, no_wrap=at == 0)
+        grid.add_column(Text(_broken(name, cells)), justify=justify, no_wrap=True)
     for row in rows:
         grid.add_row(*(Text(cell) for cell in row))
     return grid
+
+
+def _broken(name: str, cells: list[str]) -> str:
+    """Break the head of a column after spaces and hyphens, so that it is no wider than it must be.
+
+    >>> _broken("95 % interval", ["0.403-0.407"]).splitlines()
+    ['95 %', 'interval']
+    """
+    parts = re.findall(r"[^ -]+-?|-", name)
+    width = max(map(len, (*parts, *cells)))
+    lines: list[str] = []
+    for part in parts:
+        joint = "" if lines and lines[-1].endswith("-") else " "
+        if lines and len(lines[-1] + joint + part) <= width:
+            lines[-1] += joint + part
+        else:
+            lines.append(part)
+    return "\n".join(lines)

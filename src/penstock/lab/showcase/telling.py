@@ -8,6 +8,7 @@ from penstock.lab.showcase.findings import Findings
 from penstock.lab.traces import Ran, facts_of
 
 _Line = tuple[str | float, ...]
+_WHICH_HOUR = " of the later departure"
 _LONGEST_LIST = 8
 _MATCHES_TO_SHOW = 100  # of an hour or a destination: a share of fewer says little
 
@@ -51,7 +52,7 @@ def tables(findings: Findings) -> tuple[Table, ...]:
         _kept(findings),
         _fates(findings),
         _groups(findings, "destinations", "destination"),
-        _groups(findings, "hours", "hour of the later departure"),
+        _groups(findings, "hours", "hour"),
         _by_memory(findings),
     )
     return tuple(table for table in told if table.rows)
@@ -72,8 +73,7 @@ def notes(findings: Findings) -> tuple[str, ...]:
     return (
         "Frequencies are learned while running, from the last one to two windows: nothing is "
         "known in advance.",
-        "No match is lost to expiry: a row past its window has no partner left in the exact join "
-        "either. None is lost to lateness here, because the rows come in the order of departure.",
+        "No row is late here, because the flights come in the order of departure.",
         "An interval holds the true recall in about 95 of 100 runs: one in twenty misses it. "
         "It comes from ghosts: keys and times of rows that were shed, one for each place for a "
         "row. Where all ghosts fit, losses are counted and the interval is a point.",
@@ -143,7 +143,7 @@ def _kept(findings: Findings) -> Table:
                 _rate(rows, ran),
             )
         )
-    columns = ("", "matches", "recall", "estimated", "95 % interval", "peak rows", "seconds")
+    columns = ("", "matches", "recall", "estimate", "95 % interval", "peak rows", "seconds")
     return Table(
         f"What was kept in {_places(findings)}",
         (*columns, "rows/s"),
@@ -158,14 +158,16 @@ def _fates(findings: Findings) -> Table:
     for kept in findings.kept:
         health = kept.outcome.ran.health
         rows = (health.arrived, health.shed, health.expired, health.late, health.held)
-        lost = (len(kept.losses.pairs.left), kept.losses.by_shedding, kept.losses.by_lateness)
+        lost = (kept.losses.by_shedding, kept.losses.by_lateness)
         lines.append((kept.policy, *(sum(count) for count in rows), *lost))
-    columns = ("", "arrived", "shed", "expired", "late", "still held")
+    columns = ("", "arrived", "shed", "expired", "late", "held")
     return Table(
-        "What became of the rows, and which matches that cost",
-        (*columns, "matches lost", "partner shed", "partner late"),
+        "What became of the rows, and how many matches that cost",
+        (*columns, "lost by shedding", "lost by lateness"),
         tuple(lines),
-        "Shed: given up by the policy. Expired: past its window. Late: behind the watermark.",
+        "Shed: given up by the policy. Expired: past its window. Late: behind the watermark. No "
+        "match is lost to expiry: a row past its window has no partner left in the exact join "
+        "either.",
     )
 
 
@@ -185,7 +187,7 @@ def _groups(findings: Findings, which: str, column: str) -> Table:
         lines.append((name, group.exact, *cells))
     heads = [head for kept in findings.kept for head in (f"{kept.policy}: lost", "recall")]
     return Table(
-        f"The {which} where {last.policy} lost most",
+        f"The {which}{_WHICH_HOUR if which == 'hours' else ''} where {last.policy} lost most",
         (column, "exact join", *heads),
         tuple(lines),
         _tenths(findings, which),
@@ -301,8 +303,11 @@ def _large(groups: tuple[Group, ...]) -> list[Group]:
 
 def _share(value: float) -> str:
     """Return a share as text; one that is short of 1 never reads as 1."""
-    text = f"{value:.3f}"
-    return "> 0.999" if text == "1.000" and value < 1 else text
+    for decimals in range(3, 9):
+        text = f"{value:.{decimals}f}"
+        if value >= 1 or not text.startswith("1"):
+            break
+    return text
 
 
 def _recall(ran: Ran, exact: Ran) -> float:
@@ -311,7 +316,7 @@ def _recall(ran: Ran, exact: Ran) -> float:
 
 def _interval(ran: Ran) -> str:
     low, high = _share(ran.recall.low), _share(ran.recall.high)
-    return low if low == high else f"{low} - {high}"
+    return low if low == high else f"{low}-{high}"
 
 
 def _percent(ran: Ran) -> str:
