@@ -82,3 +82,9 @@ def test_a_policy_looks_the_same_in_whatever_company(policy):
 )
 def test_policies_that_compete_in_one_figure_differ_in_colour(names):
     assert len({look.color for look in looks_of(names)}) == len(names)
+
+
+def test_whole_numbers_have_no_ticks_between_them():
+    hours = Panel("Hours", "hour", "y", (Series("recent", tuple(range(5, 25)), (1.0,) * 20),))
+    assert "2.5" not in re.findall(r"<!-- (.*?) -->", svg_of(hours))
+    assert "7.5" not in re.findall(r"<!-- (.*?) -->", svg_of(hours))

@@ -148,7 +148,8 @@ def _scale(axes: "Axes", panel: Panel) -> None:
         axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:,g}"))
     if panel.y_from_zero:
         axes.set_ylim(bottom=0)
-    if all(float(x).is_integer() for line in panel.series for x in line.x):
+    whole = all(float(x).is_integer() for line in panel.series for x in line.x)
+    if whole and panel.x_scale == "linear":
         axes.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=(1, 2, 5, 10)))
     if _largest(line.y for line in panel.series) >= _THOUSANDS:
         axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:,.0f}"))
