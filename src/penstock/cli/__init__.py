@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import click
 
-from penstock.cli import replay
+from penstock.cli import demo, lab, replay
 from penstock.errors import PenstockError
 
 
@@ -15,7 +15,8 @@ def penstock() -> None:
     """Join streams over sliding windows on a fixed budget of memory."""
 
 
-penstock.add_command(replay.replay)
+for command in (demo.demo, lab.lab, replay.replay):
+    penstock.add_command(command)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

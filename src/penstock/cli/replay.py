@@ -1,25 +1,22 @@
 """`penstock replay`: how much of a join each policy keeps on a budget, on a trace you have."""
 
 import json
-import math
 import re
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, Literal
 
 import click
-from rich.console import Console
-from rich.progress import Progress
-from rich.table import Table
 
 from penstock.arrivals.expectation import AgeSource, Expectation
+from penstock.cli.progress import shown_progress
 from penstock.cli.tables import read_table
 from penstock.errors import InvalidQuery
-from penstock.lab.traces import Ran, Trace, by_age, frequencies, places
+from penstock.lab.record import Table
+from penstock.lab.traces import Ran, Trace, by_age, facts_of, frequencies, places
 from penstock.policies import by_name
 from penstock.policies.base import Policy
 from penstock.query import Budget, JoinQuery, Window, both, microseconds, pairs_of
+from penstock.report.terminal import print_table
 
 _WHOLE = re.compile(r"[+-]?\d+")
 
@@ -89,7 +86,7 @@ def replay(left: str, right: str, **options: Any) -> None:
     if memory is not None:
         for policy in policies:
             trace.refuse(policy, memory)
-    with _progress(quiet=options["as_json"]) as bar:
+    with shown_progress(quiet=options["as_json"]) as bar:
         exact = trace.exact(warmup=options["warmup"], progress=bar("exact"))
         report: dict[str, Any] = {
             "exact": {
@@ -106,7 +103,7 @@ def replay(left: str, right: str, **options: Any) -> None:
             expectation, ages = frequencies(trace, options["frequencies"])
             for policy in policies:
                 ran = _run(trace, policy, budget, expectation, ages, options, bar(policy.name))
-                report["policies"][policy.name] = _described(ran, exact)
+                report["policies"][policy.name] = facts_of(ran, exact)
     if options["as_json"]:
         click.echo(json.dumps(report, indent=2))
     else:
@@ -135,38 +132,6 @@ def _run(
         ghosts=options["ghosts"],
         progress=progress,
     )
-
-
-def _described(ran: Ran, exact: Ran) -> dict[str, Any]:
-    def share(made: float, whole: float) -> float:
-        return made / whole if whole else 1.0
-
-    def number(value: float) -> float | None:
-        return None if math.isnan(value) else value
-
-    health = ran.health
-    return {
-        "matches": ran.matches,
-        "value": health.value,
-        "recall": share(ran.matches, exact.matches),
-        "recall_estimate": number(ran.recall.estimate),
-        "recall_low": number(ran.recall.low),
-        "recall_high": number(ran.recall.high),
-        "value_recall": share(health.value, exact.health.value),
-        "value_recall_estimate": number(ran.value_recall.estimate),
-        "value_recall_low": number(ran.value_recall.low),
-        "value_recall_high": number(ran.value_recall.high),
-        "lost": health.lost,
-        "arrived": sum(health.arrived),
-        "shed": sum(health.shed),
-        "expired": sum(health.expired),
-        "late": sum(health.late),
-        "unmatchable": sum(health.unmatchable),
-        "held": sum(health.held),
-        "peak_rows": health.peak_rows,
-        "bytes": health.bytes,
-        "seconds": ran.seconds,
-    }
 
 
 def _read_query(options: dict[str, Any]) -> tuple[JoinQuery, Budget | None, list[Policy]]:
@@ -248,40 +213,26 @@ def _warmup(text: str) -> int:
     return warmup
 
 
-@contextmanager
-def _progress(*, quiet: bool) -> Iterator[Callable[[str], Callable[[int, int], None]]]:
-    """Show how far a long run is, on a terminal only."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda name: lambda done, total: None
-        return
-    with Progress(console=Console(stderr=True), transient=True) as shown:
-
-        def start(name: str) -> Callable[[int, int], None]:
-            task = shown.add_task(name, total=None)
-            return lambda done, total: shown.update(task, completed=done, total=total)
-
-        yield start
-
-
 def _print(report: dict[str, Any], memory: Budget | None) -> None:
     exact = report["exact"]
-    console = Console()
-    console.print(f"exact: {exact['matches']:,} matches, at most {exact['peak_rows']:,} rows held")
+    click.echo(f"exact: {exact['matches']:,} matches, at most {exact['peak_rows']:,} rows held")
     if memory is None:
         return
     budget = report["budget"]
-    table = Table(title=f"on a budget of {budget['amount']:,} {budget['unit']}")
-    for name in ("policy", "matches", "recall", "estimated", "95 % interval", "rows", "seconds"):
-        table.add_column(name, justify="left" if name == "policy" else "right")
-    for name, policy in report["policies"].items():
-        known = policy["recall_estimate"] is not None
-        table.add_row(
-            name,
-            f"{policy['matches']:,}",
-            f"{policy['recall']:.3f}",
-            f"{policy['recall_estimate']:.3f}" if known else "-",
-            f"{policy['recall_low']:.3f} - {policy['recall_high']:.3f}" if known else "-",
-            f"{policy['peak_rows']:,}",
-            f"{policy['seconds']:.2f}",
-        )
-    console.print(table)
+    columns = ("policy", "matches", "recall", "estimate", "95 % interval", "rows", "seconds")
+    rows = tuple(_line(name, policy) for name, policy in report["policies"].items())
+    title = f"On a budget of {budget['amount']:,} {budget['unit']}"
+    print_table(Table(title, columns, rows))
+
+
+def _line(name: str, policy: dict[str, Any]) -> tuple[str | float, ...]:
+    known = policy["recall_estimate"] is not None
+    return (
+        name,
+        policy["matches"],
+        f"{policy['recall']:.3f}",
+        f"{policy['recall_estimate']:.3f}" if known else "-",
+        f"{policy['recall_low']:.3f}-{policy['recall_high']:.3f}" if known else "-",
+        policy["peak_rows"],
+        f"{policy['seconds']:.2f}",
+    )

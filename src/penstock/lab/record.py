@@ -37,15 +37,25 @@ class Panel:
     y_label: str
     series: tuple[Series, ...]
     y_from_zero: bool = True
+    x_scale: Literal["linear", "log"] = "linear"
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text and numbers under a heading."""
+    """Rows of text and numbers under a heading; `note` says in a sentence what they show."""
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str | float, ...], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Headline:
+    """One number that a reader should take away, as it is to be read, and what it counts."""
+
+    number: str
+    meaning: str
 
 
 @dataclass(frozen=True)
@@ -86,6 +96,12 @@ class Record:
         What prints this record again.
     seeds
         Every seed that was used.
+    headlines
+        The few numbers that answer the question.
+    facts
+        The same answers for machines: names to numbers, to be printed as JSON.
+    paper
+        The paper, section and figures that ask the question; empty where none does.
     """
 
     name: str
@@ -100,6 +116,9 @@ class Record:
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
     made_with: dict[str, str] = field(default_factory=dict)
+    headlines: tuple[Headline, ...] = ()
+    facts: dict[str, Any] = field(default_factory=dict)
+    paper: str = ""
 
     def to_json(self) -> str:
         """Return the record as text; a number that is not finite becomes null."""
@@ -122,12 +141,16 @@ class Record:
         )
         tables = tuple(
             Table(
-                table["title"], tuple(table["columns"]), tuple(tuple(row) for row in table["rows"])
+                table["title"],
+                tuple(table["columns"]),
+                tuple(tuple(row) for row in table["rows"]),
+                table.get("note", ""),
             )
             for table in facts["tables"]
         )
         claims = tuple(Claim(**claim) for claim in facts["claims"])
-        plain = {"seeds": tuple(facts["seeds"]), "notes": tuple(facts["notes"])}
+        plain: dict[str, Any] = {"seeds": tuple(facts["seeds"]), "notes": tuple(facts["notes"])}
+        plain["headlines"] = tuple(Headline(**line) for line in facts.get("headlines", ()))
         return cls(**{**facts, **plain, "panels": panels, "tables": tables, "claims": claims})
 
 
@@ -135,12 +158,24 @@ def made_with() -> dict[str, str]:
     """Return the versions behind a record, and the commit where the source is a checkout."""
     facts = {name: version(name) for name in _VERSIONS}
     facts["python"] = platform.python_version()
-    asked = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short", "HEAD"]
-    try:
-        found = subprocess.run(asked, capture_output=True, text=True, check=True, timeout=10)
-    except (OSError, subprocess.SubprocessError):
-        return facts
-    return {**facts, "commit": found.stdout.strip()}
+    commit = _commit(Path(__file__))
+    return {**facts, "commit": commit} if commit else facts
+
+
+def _commit(file: Path) -> str:
+    """Return the commit that a file of a checkout is at, or nothing where git does not know it."""
+    git = ("git", "-C", str(file.parent))
+    asked = (("ls-files", "--error-unmatch", file.name), ("describe", "--always", "--dirty"))
+    told = ""
+    for question in asked:
+        try:
+            found = subprocess.run(
+                (*git, *question), capture_output=True, text=True, check=True, timeout=10
+            )
+        except (OSError, subprocess.SubprocessError):
+            return ""
+        told = found.stdout.strip()
+    return told
 
 
 def _series(facts: dict[str, Any]) -> Series:

