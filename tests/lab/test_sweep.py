@@ -6,7 +6,10 @@ import pytest
 
 from penstock.errors import InvalidQuery
 from penstock.lab.sweep import Setting, Sweep, Task, Try, run, spread_over, value_recall
+from penstock.lab.traces import Trace
+from penstock.lab.workloads import WORKLOADS
 from penstock.policies import AgeCurve, ExpectedImportance, MatchProbability, RandomDrop, Recent
+from penstock.query import Budget
 
 SMALL = Setting("zipf", {"steps": 400, "domain": 10}, windows=(39, 39), warmup=80)
 LOT, PROB = Try(RandomDrop(), 20), Try(MatchProbability(), 20)
@@ -104,3 +107,19 @@ def test_a_task_needs_nothing_but_itself():
     task = Task(SMALL, 0, (LOT,))
     again = run(pickle.loads(pickle.dumps(task)))
     assert again[0].matches == run(task)[0].matches
+
+
+def test_each_seed_draws_streams_of_its_own():
+    first, second = Sweep(seeds=(0, 1))({"a": (SMALL, [LOT])}).of("a", LOT)
+    assert first.exact_matches != second.exact_matches
+
+
+def test_the_seed_decides_the_chance_of_a_policy_too():
+    pair = WORKLOADS["zipf"](**SMALL.options, seed=5)
+    trace = Trace(pair.left, pair.right, SMALL.query("half", valued=False))
+    by_hand = {
+        seed: trace.run(RandomDrop(), memory=Budget("rows", 20), warmup=80, seed=seed).matches
+        for seed in (0, 5)
+    }
+    assert by_hand[0] != by_hand[5]
+    assert run(Task(SMALL, 5, (LOT,)))[0].matches == by_hand[5]
