@@ -15,7 +15,7 @@ from rich.table import Table
 from penstock.errors import InvalidData
 from penstock.lab.experiments import EXPERIMENTS, Experiment, by_name, perform
 from penstock.lab.record import Record
-from penstock.lab.sweep import Spread, Sweep, spread_over
+from penstock.lab.sweep import Sweep, spread_over
 from penstock.report import claims as claims_page
 from penstock.report import console as text
 from penstock.report import figures
@@ -77,14 +77,16 @@ def run(names: Sequence[str], seed: int, seeds: int, jobs: int, out: Path, as_js
     figures.check_installed()
     _make(out)
     console, printed = Console(), []
-    with spread_over(jobs) as spread, _progress(quiet=as_json) as bar:
+    with spread_over(jobs) as spread:
         for experiment in experiments:
-            record = _run(experiment, tuple(range(seed, seed + seeds)), spread, bar)
+            with _progress(experiment.about.name, quiet=as_json) as progress:
+                sweep = Sweep(tuple(range(seed, seed + seeds)), spread, progress)
+                record = perform(experiment, sweep)
             wrote = _write(record, out)
             printed.append({**json.loads(record.to_json()), "wrote": [str(p) for p in wrote]})
             if not as_json:
                 text.show(record, console)
-                console.print(f"wrote {', '.join(map(str, wrote))} in {record.seconds:g} s\n")
+                click.echo(f"wrote {', '.join(map(str, wrote))} in {record.seconds:g} s\n")
     if as_json:
         click.echo(json.dumps(printed, indent=1))
 
@@ -115,15 +117,6 @@ def _chosen(names: Sequence[str]) -> list[Experiment]:
     return list({name: by_name(name) for name in names}.values())
 
 
-def _run(
-    experiment: Experiment,
-    seeds: tuple[int, ...],
-    spread: Spread,
-    bar: Callable[[str], Callable[[int, int], None]],
-) -> Record:
-    return perform(experiment, Sweep(seeds, spread, bar(experiment.about.name)))
-
-
 def _make(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -147,10 +140,10 @@ def _read(path: Path) -> Record:
 
 
 @contextmanager
-def _progress(*, quiet: bool) -> Iterator[Callable[[str], Callable[[int, int], None]]]:
-    """Show how far the runs are, on a terminal only."""
+def _progress(name: str, *, quiet: bool) -> Iterator[Callable[[int, int], None]]:
+    """Show how far an experiment is, on a terminal only, and leave no trace of it."""
     if quiet or not sys.stderr.isatty():
-        yield lambda name: lambda done, total: None
+        yield lambda done, total: None
         return
     columns: tuple[Any, ...] = (
         TextColumn("{task.description}"),
@@ -159,9 +152,5 @@ def _progress(*, quiet: bool) -> Iterator[Callable[[str], Callable[[int, int], N
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
-
-        def start(name: str) -> Callable[[int, int], None]:
-            task = shown.add_task(name, total=None)
-            return lambda done, total: shown.update(task, completed=done, total=total)
-
-        yield start
+        task = shown.add_task(name, total=None)
+        yield lambda done, total: shown.update(task, completed=done, total=total)

@@ -116,9 +116,11 @@ def ranked(
     where: str, estimator: Frequencies, made: Mapping[str, float], order: tuple[str, ...] = PRINTED
 ) -> Claim:
     """Judge a printed ranking of the policies by one estimator."""
+    neighbours = in_order(made, order)
     return judged(
         where,
         f"The ranking is {' > '.join(order)}.",
-        f"Matches counted from the {ESTIMATORS[estimator]}: {ranking(made)}.",
-        *in_order(made, order),
+        f"Matches counted from the {ESTIMATORS[estimator]}: {ranking(made)}; "
+        f"{sum(neighbours)} of {len(neighbours)} neighbours are in order.",
+        *neighbours,
     )

@@ -38,6 +38,7 @@ class Panel:
     series: tuple[Series, ...]
     y_from_zero: bool = True
     x_scale: Literal["linear", "log"] = "linear"
+    y_to: float | None = None  # where the y axis ends; None lets the lines decide
 
 
 @dataclass(frozen=True)

@@ -262,7 +262,7 @@ def _outcome(trace: Trace, attempt: Try, task: Task, exact: Ran, known: dict[Any
         ages=_ages(trace, attempt, known),
         warmup=task.setting.warmup,
         seed=task.seed,
-        ghosts=0.0,  # the exact join is at hand, so losses need no estimate
+        ghosts=_ghosts(attempt),
         **sampled,
     )
     return Outcome(
@@ -274,6 +274,12 @@ def _outcome(trace: Trace, attempt: Try, task: Task, exact: Ran, known: dict[Any
         seconds=ran.seconds,
         shares=tuple(shares),
     )
+
+
+def _ghosts(attempt: Try) -> float:
+    """Return ghosts per place: the exact join is at hand, so only learning curves needs them."""
+    learning = "ages" in attempt.policy.needs and attempt.ages is None
+    return 1.0 if learning else 0.0
 
 
 def _expectation(trace: Trace, attempt: Try, known: dict[Any, Any]) -> Expectation:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _WIDE, _HIGH = 5.6, 4.2  # inches of one panel
 _ACROSS = 3  # panels beside each other
+_LONG_NAME = 18  # letters; three such names do not fit beside each other
 _THOUSANDS = 10_000  # from here on a number is easier to read with a comma in it
 _STROKES = "stroke-linejoin: round; stroke-linecap: butt"
 _STYLE: dict[str, Any] = {
@@ -46,7 +47,7 @@ def svg_of(panel: Panel) -> str:
 
     It can stand in a page as it is; several of them do not get in each other's way.
     """
-    return _svg((panel,), panel.title)
+    return _svg((panel,), panel.title, heading="")
 
 
 def draw(record: Record, stem: Path) -> tuple[Path, ...]:
@@ -57,9 +58,10 @@ def draw(record: Record, stem: Path) -> tuple[Path, ...]:
     if not record.panels:
         return ()
     vector, raster = Path(f"{stem}.svg"), Path(f"{stem}.png")
-    vector.write_text(_svg(record.panels, record.title), encoding="utf-8")
+    title = record.title
+    vector.write_text(_svg(record.panels, title, heading=title), encoding="utf-8")
     with _styled():
-        _figure(record.panels).savefig(raster, format="png", dpi=110)
+        _figure(record.panels, title).savefig(raster, format="png", dpi=110)
     return vector, raster
 
 
@@ -69,12 +71,12 @@ def check_installed() -> None:
         raise MissingData("matplotlib is not installed; `pip install 'penstock[lab]'` brings it.")
 
 
-def _svg(panels: tuple[Panel, ...], title: str) -> str:
+def _svg(panels: tuple[Panel, ...], title: str, *, heading: str) -> str:
     # The same panel gives the same text, and two panels on one page have different ids.
     salt = f"{zlib.crc32(repr(panels).encode()):08x}"
     text = io.StringIO()
     with _styled({"svg.hashsalt": salt}):
-        figure = _figure(panels)
+        figure = _figure(panels, heading)
         figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
     return _alone(text.getvalue(), salt, title)
 
@@ -102,16 +104,40 @@ def _styled(more: dict[str, Any] | None = None) -> Any:
     return mpl.rc_context(settings)
 
 
-def _figure(panels: tuple[Panel, ...]) -> "Figure":
+def _figure(panels: tuple[Panel, ...], heading: str) -> "Figure":
     from matplotlib.figure import Figure
 
     across = 2 if len(panels) == 4 else min(_ACROSS, len(panels))
     down = -(-len(panels) // across)
     figure = Figure(figsize=(_WIDE * across, _HIGH * down), layout="constrained")
+    if heading:
+        figure.suptitle(heading, x=0.01, ha="left", weight="bold", size=13)
     parts = figure.subfigures(down, across, squeeze=False).flat
+    rows = max(-(-len(panel.series) // _columns(panel)) for panel in panels)
     for panel, part in zip(panels, parts, strict=False):
         _draw(panel, part)
+        _explain(panel, part, rows)
     return figure
+
+
+def _columns(panel: Panel) -> int:
+    longest = max((len(line.name) for line in panel.series), default=0)
+    return 2 if longest > _LONG_NAME else 3
+
+
+def _explain(panel: Panel, part: "SubFigure", rows: int) -> None:
+    """Put the legend below, as high in every panel, so that the charts are as high too."""
+    from matplotlib.lines import Line2D
+
+    lines, names = part.axes[0].get_legend_handles_labels()
+    if len(lines) < 2 and rows < 2:
+        return
+    if len(lines) < 2:
+        lines, names = [], []
+    columns = _columns(panel)
+    blanks = rows * columns - len(lines)
+    lines = [*lines, *(Line2D([], [], alpha=0.0) for _ in range(blanks))]
+    part.legend(lines, [*names, *[" "] * blanks], loc="outside lower center", ncols=columns)
 
 
 def _draw(panel: Panel, part: "SubFigure") -> None:
@@ -130,14 +156,11 @@ def _draw(panel: Panel, part: "SubFigure") -> None:
             linestyle=look.dash,
             marker="" if crowded else look.marker,
             markerfacecolor=look.color if look.dash == "-" else "white",
-            zorder=3 if look.marker else 2,
+            zorder=3 if look.marker else 4,  # what to compare with stays visible
         )
         if line.low and line.high:
             axes.fill_between(line.x, line.low, line.high, color=look.color, alpha=0.15, lw=0)
     _scale(axes, panel)
-    if len(panel.series) > 1:
-        columns = 2 if max(len(line.name) for line in panel.series) > 18 else 3
-        part.legend(loc="outside lower center", ncols=columns)
 
 
 def _scale(axes: "Axes", panel: Panel) -> None:
@@ -151,6 +174,8 @@ def _scale(axes: "Axes", panel: Panel) -> None:
     whole = all(float(x).is_integer() for line in panel.series for x in line.x)
     if whole and panel.x_scale == "linear":
         axes.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=(1, 2, 5, 10)))
+    if panel.y_to is not None:
+        axes.set_ylim(top=panel.y_to)
     if _largest(line.y for line in panel.series) >= _THOUSANDS:
         axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:,.0f}"))
     if _largest(line.x for line in panel.series) >= _THOUSANDS:

@@ -54,12 +54,14 @@ def matches_over_shape(sweep: Sweep) -> Record:
     VLDB 2004, sections 6.2.1 and 6.2.2, figure 7.
     """
     settings = {
-        (shape, printed): _setting(shape, printed) for shape in SHAPES for printed in (False, True)
+        (shape, printed): setting_of(shape, printed)
+        for shape in SHAPES
+        for printed in (False, True)
     }
     curves = {place: _curves(*place) for place in settings}
     coarse: Curves = {
         str(slices): {
-            percent: (("INC", False), _attempt("INC", AgeCurve(), percent, slices))
+            percent: (("INC", False), attempt_at("INC", AgeCurve(), percent, slices))
             for percent in PERCENT
         }
         for slices in SLICES
@@ -91,12 +93,14 @@ def matches_over_shape(sweep: Sweep) -> Record:
     )
 
 
-def _setting(shape: str, printed: bool) -> Setting:
+def setting_of(shape: str, printed: bool) -> Setting:
+    """Return the streams of one shape, with the gaps as printed or at the stated rate."""
     options = {"curve": shape, "window": WINDOW, "buckets": BUCKETS, "printed_gaps": printed}
     return Setting("ages", options, (WINDOW * TICKS, 0), warmup=2 * WINDOW * TICKS)
 
 
-def _attempt(shape: str, policy: Policy, percent: int, slices: int = WINDOW) -> Try:
+def attempt_at(shape: str, policy: Policy, percent: int, slices: int = WINDOW) -> Try:
+    """Return a policy on so much memory, told the curve in so many slices of the window."""
     fine = np.repeat(age_curve(shape, BUCKETS, PARTNERS), slices // BUCKETS)
     fine = fine * BUCKETS / slices
     unit = WINDOW * TICKS // slices
@@ -107,7 +111,7 @@ def _attempt(shape: str, policy: Policy, percent: int, slices: int = WINDOW) -> 
 def _curves(shape: str, printed: bool) -> Curves:
     return {
         policy.name: {
-            percent: ((shape, printed), _attempt(shape, policy, percent)) for percent in PERCENT
+            percent: ((shape, printed), attempt_at(shape, policy, percent)) for percent in PERCENT
         }
         for policy in POLICIES
     }
@@ -133,7 +137,7 @@ def _granularity(found: Found) -> Table:
         (
             f"{slices} slices of the window",
             *(
-                round(found.mean(("INC", False), _attempt("INC", AgeCurve(), p, slices)), 3)
+                round(found.mean(("INC", False), attempt_at("INC", AgeCurve(), p, slices)), 3)
                 for p in shown
             ),
         )
@@ -149,7 +153,7 @@ def _granularity(found: Found) -> Table:
 
 def _claims(found: Found) -> list[Claim]:
     def recall(shape: str, policy: Policy, percent: int, printed: bool = False) -> float:
-        return found.mean((shape, printed), _attempt(shape, policy, percent))
+        return found.mean((shape, printed), attempt_at(shape, policy, percent))
 
     recent, _, age = POLICIES
     lead = min(recall("INC", age, p) / recall("INC", recent, p) for p in PERCENT if p <= 70)
@@ -198,7 +202,7 @@ def _agreement(found: Found) -> list[Claim]:
     def off(printed: bool, rate: float) -> float:
         return max(
             abs(
-                found.mean((shape, printed), _attempt(shape, AgeCurve(), percent))
+                found.mean((shape, printed), attempt_at(shape, AgeCurve(), percent))
                 - predicted(shape, percent, rate)
             )
             for shape in SHAPES

@@ -79,13 +79,14 @@ def zipf(
     skews: tuple[float, float] = (1.0, 1.0),
     correlation: str = "uncorrelated",
     domain: int = 50,
+    steps: int = 5600,
 ) -> Setting:
-    """Return the setting of Das et al. 5.2: 5,600 steps, counted after two windows.
+    """Return the setting of Das et al. 5.2; matches count after two windows.
 
     The paper's window of `w` steps, `t - w < i <= t`, is a closed window of `w - 1`.
     """
     options = {
-        "steps": 5600,
+        "steps": steps,
         "domain": domain,
         "left_skew": skews[0],
         "right_skew": skews[1],

@@ -79,7 +79,7 @@ def _claim(found: Found, estimator: Frequencies) -> Claim:
         best[contrast] = max(made, key=made.__getitem__)
     return judged(
         "Ojewole et al. 5.3",
-        "The results do not depend on the data: DGL is best on uncorrelated streams.",
+        "The data do not inherently favour a policy; on uncorrelated streams DGL is best.",
         f"Matches counted from the {ESTIMATORS[estimator]}, the best policy where special rows "
         "are so many times as important: "
         + ", ".join(f"{contrast} {name}" for contrast, name in best.items())

@@ -95,8 +95,8 @@ def _claims(found: Found) -> list[Claim]:
             "On correlated streams DIMPPROB and SIMPPROB are ahead of DGL, by 2.1 % on average.",
             "On average over the skews they are ahead by "
             + ", ".join(f"{lead:+.1%} ({label})" for label, lead in leads.items())
-            + ".",
-            *(lead > 0 for lead in leads.values()),
+            + " (ahead: 1 %).",
+            *(lead >= 0.01 for lead in leads.values()),
         ),
         judged(
             FIGURE,

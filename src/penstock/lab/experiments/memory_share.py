@@ -42,11 +42,11 @@ def shares_over_time(sweep: Sweep) -> Record:
     }
     grid[1.0] = (settings[1.0], [_attempt(memory) for memory in MEMORIES])
     found = sweep(grid)
-    over_time = [_over_time(found, "alike", "Zipf 1, like the right stream")]
-    over_time += [_over_time(found, skew, f"Zipf {skew:g}, the right uniform") for skew in SKEWS]
+    over_time = [_over_time(found, "alike", "both Zipf 1")]
+    over_time += [_over_time(found, skew, f"Zipf {skew:g} beside uniform") for skew in SKEWS]
     by_memory = [found.all(1.0, _attempt(memory), settled) for memory in MEMORIES]
     panels = (
-        Panel("Over time, M = w = 400", "step", "left stream's share", tuple(over_time)),
+        Panel("Over time, M = w = 400", "step", "left stream's share", tuple(over_time), y_to=1.0),
         Panel(
             "By memory, Zipf 1 (left) and uniform (right)",
             "memory (rows)",
@@ -55,6 +55,7 @@ def shares_over_time(sweep: Sweep) -> Record:
                 Series("half", (MEMORIES[0], MEMORIES[-1]), (0.5, 0.5)),
                 line("match-probability, shared memory", MEMORIES, by_memory),
             ),
+            y_to=1.0,
         ),
     )
     return ABOUT.record(

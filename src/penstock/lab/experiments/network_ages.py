@@ -47,13 +47,13 @@ def matches_of_late_partners(sweep: Sweep) -> Record:
     VLDB 2004, section 6.1, figures 5 and 6.
     """
     curves: Curves = {
-        policy.name: {percent: ("wan", _attempt(policy, percent)) for percent in PERCENT}
+        policy.name: {percent: ("wan", attempt_at(policy, percent)) for percent in PERCENT}
         for policy in POLICIES
     }
     wider: Curves = {
-        policy.name: {WINDOW: ("wide", _attempt(policy, 40, 2 * WINDOW))} for policy in POLICIES
+        policy.name: {WINDOW: ("wide", attempt_at(policy, 40, 2 * WINDOW))} for policy in POLICIES
     }
-    settings = {"wan": _setting(WINDOW), "wide": _setting(2 * WINDOW)}
+    settings = {"wan": setting_of(WINDOW), "wide": setting_of(2 * WINDOW)}
     found = sweep(grid_of(settings, curves, wider))
     ages = _ages(sweep.seeds[0])
     theory = {percent: predicted(ages, percent) for percent in PERCENT}
@@ -84,11 +84,13 @@ def matches_of_late_partners(sweep: Sweep) -> Record:
     )
 
 
-def _setting(window: int) -> Setting:
+def setting_of(window: int) -> Setting:
+    """Return the trace with a window on the left of so many seconds."""
     return Setting("wan", {}, (window * SECOND, 0), warmup=4 * WINDOW * SECOND)
 
 
-def _attempt(policy: Policy, percent: int, window: int = WINDOW) -> Try:
+def attempt_at(policy: Policy, percent: int, window: int = WINDOW) -> Try:
+    """Return a policy on so many percent of the rows of the paper's window."""
     rows = round(percent / 100 * RATE * WINDOW)
     ages = 10 * window if "ages" in policy.needs else None
     return Try(policy, rows, split=(1.0, 0.0), ages=ages)
@@ -96,7 +98,7 @@ def _attempt(policy: Policy, percent: int, window: int = WINDOW) -> Try:
 
 def _ages(seed: int) -> KnownAges:
     pair = wan_pair(seed=seed)
-    query = _setting(WINDOW).query("half", valued=False)
+    query = setting_of(WINDOW).query("half", valued=False)
     return Trace(pair.left, pair.right, query).known_ages(10 * WINDOW)
 
 
@@ -129,10 +131,10 @@ def predicted(ages: KnownAges, percent: int) -> float:
 
 def _claims(found: Found, theory: dict[int, float], best: float) -> list[Claim]:
     def recall(policy: Policy, percent: int) -> float:
-        return found.mean("wan", _attempt(policy, percent))
+        return found.mean("wan", attempt_at(policy, percent))
 
     def widened(policy: Policy) -> float:
-        return found.mean("wide", _attempt(policy, 40, 2 * WINDOW)) / recall(policy, 40)
+        return found.mean("wide", attempt_at(policy, 40, 2 * WINDOW)) / recall(policy, 40)
 
     recent, until, age = POLICIES
     bend = 100 * best / WINDOW

@@ -90,7 +90,7 @@ def _claims(found: Found) -> list[Claim]:
         for estimator, label in ESTIMATORS.items()
     }
     return [
-        *(ranked(FIGURE, estimator, made[estimator][400]) for estimator in ESTIMATORS),
+        *(ranked(FIGURE, e, standings(found, 400, MEMORY, e)) for e in ESTIMATORS),
         judged(
             FIGURE,
             "The relative efficacy is unaffected by the lifetime.",

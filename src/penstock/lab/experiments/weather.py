@@ -59,7 +59,13 @@ def matches_of_weather(sweep: Sweep) -> Record:
             "share of the exact matches",
             (exact_line(MEMORIES), *lines(found, curves)),
         ),
-        Panel("Who holds the shared memory, M = w", "step", "left stream's share", _shares(found)),
+        Panel(
+            "Who holds the shared memory, M = w",
+            "step",
+            "left stream's share",
+            _shares(found),
+            y_to=1.0,
+        ),
     )
     return ABOUT.record(
         sweep,
