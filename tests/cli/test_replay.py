@@ -140,7 +140,7 @@ def test_a_table_for_people(files, capsys):
     main(["replay", *files, *ONE_EACH, "--keep", "random", "--ghosts", "0"])
     out = capsys.readouterr().out
     assert "exact: " in out
-    assert "on a budget of 8 rows" in out
+    assert "On a budget of 8 rows" in out
     assert "random" in out
 
 
