@@ -117,14 +117,14 @@ def _claims(found: Found) -> list[Claim]:
         _best(found),
         judged(
             TABLE,
-            "DGL and DIMPPROB require more time than the static policies.",
+            "DGL and DIMPPROB take a third longer than the static policies.",
             "Time as a multiple of SIMPPROB's: "
             + "; ".join(
                 f"{label} " + ", ".join(f"{name} {cost:.1f}" for name, cost in row.items())
                 for label, row in costs.items()
             )
-            + " (more: above 1.05).",
-            *(cost > 1.05 for row in costs.values() for cost in row.values()),
+            + " (a third: 1.33, which is also what times vary by on a busy machine).",
+            *(cost >= 1.33 for row in costs.values() for cost in row.values()),
         ),
     ]
 
