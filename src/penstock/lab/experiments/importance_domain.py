@@ -45,6 +45,7 @@ def importance_over_domain(sweep: Sweep) -> Record:
             "keys",
             "share of the exact importance",
             (exact_line(DOMAINS), *lines(found, curves[estimator], value_recall)),
+            x_scale="log",
         )
         for estimator, label in ESTIMATORS.items()
     ]
