@@ -319,9 +319,16 @@ def age_curve(curves: Sequence[tuple[Sequence[float], int]]) -> Policy:
 
     def rank(row, join):
         p, unit = curves[row.stream]
-        i, m, total = int(join.age(row) // unit), len(p), [0.0, *accumulate(p)]  # total[k] = C(k)
-        slopes = [(total[j] - total[i]) / (j - i) for j in range(i + 1, m + 1)]
-        return max(slopes, default=0.0) / unit  # a row older than the curve has no slopes
+        i, m = int(join.age(row) // unit), len(p)
+        if i >= m:  # a row older than the curve has no slopes
+            return 0.0
+        gained = list(accumulate(p[i:]))  # gained[k - 1] = C(i + k) - C(i)
+        slopes = [matches / k for k, matches in enumerate(gained, 1)]
+        best = slopes.index(max(slopes)) + 1
+        if best == 1:
+            return slopes[0] / unit
+        passed = join.age(row) / unit - i  # of its bucket, the part it has behind it
+        return (gained[best - 1] - p[i] * passed) / (best - passed) / unit
 
     return Policy(rank, always=True)
 

@@ -343,7 +343,7 @@ def test_the_order_within_an_instant_matters(files, replay):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--keep", "importence"], "did you mean 'importance'? Known: age-curve, expected-"),
+        (["--keep", "imprtance"], "did you mean 'importance'? Known: age-curve, expected-"),
         (["--keep", "everything"], "no such policy. Known: age-curve, expected-"),
         (["--keep", ","], "name at least one policy, such as random or prob"),
         (["--keep", "UNIFORM"], "policies that sample are not here yet"),

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from penstock.arrivals.ages import Ages, bucket_of
+from penstock.arrivals.ages import Ages, slope_at
 from penstock.arrivals.chance import luck
 from penstock.arrivals.counting import Counting, count_of, fade_factor
 from penstock.compiled import inner
@@ -85,7 +85,7 @@ def ask(
     age = position(store, terms, stream) - mark
     slope = 0.0
     if ages.slopes.shape[1] > 0:
-        slope = ages.slopes[stream, bucket_of(ages, stream, age)]
+        slope = slope_at(ages, stream, age)
     return question(
         store.wide[slot, TURN] if terms.counted else mark,
         age,

@@ -65,7 +65,8 @@ class Store(NamedTuple):
     queue: Any  # int64[cell, 2]: who leaves next, a part for each pool
     fences: Any  # int64[pool, DEPTH, 5]
     table: Any  # int64[cell]: the key index
-    cursors: Any  # int32[stream, bucket]: per age bucket, the oldest row not older than it
+    # Per age bucket, the oldest row not older than it; then, the first of its youngest instant.
+    cursors: Any  # int32[stream, 2 * bucket]
     streams: Any  # int64[21, stream]
     tally: Any  # int64[10]
 
@@ -102,7 +103,7 @@ def new_store(streams: int, shape: Shape) -> Store:
         queue=np.zeros((0, 2), np.int64),
         fences=np.zeros((shape.queues, DEPTH if shape.queues else 0, 5), np.int64),
         table=empty_table(0),
-        cursors=np.full((streams, shape.buckets), -1, np.int32),
+        cursors=np.full((streams, 2 * shape.buckets), -1, np.int32),
         streams=counters,
         tally=tally,
     )
