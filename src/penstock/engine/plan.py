@@ -45,6 +45,7 @@ _ROWS_OF_AN_INSTANT = 1 << 16  # an open instant of more rows is taken in parts
 _LEAST_ROWS = 4  # that must fit beside the statistics
 # A segment is rewritten when two fifths of its rows are gone.
 _PAYLOAD_SLACK = 1.0 / 0.6
+_SETTINGS = 4  # numbers of a policy's own
 _SIGNATURE = "f8(i8,i8,i8,f8,f8,f8,f8,f8,f8,f8,f8,f8)"
 
 
@@ -136,6 +137,23 @@ class Plan:
         self.known = self.expectation if known and isinstance(self.expectation, Known) else None
         self.columns = tuple(self._kept_columns(stream) for stream in range(2))
         self._lay_out(needs)
+        self._rank, self._reward = self._compiled("rank"), self._compiled("reward")
+
+    def _compiled(self, question: str) -> Any:
+        """Return a pointer to one of the policy's functions."""
+        policy = self.policy
+        if len(policy.settings) > _SETTINGS:
+            raise InvalidQuery(
+                f"keep={policy.name!r}: it has {len(policy.settings)} settings, and a rank reads "
+                f"{_SETTINGS} at most; put what belongs together into one number."
+            )
+        try:
+            return pointer(_flat, _SIGNATURE, question=getattr(policy, question))
+        except TypeError as error:
+            raise InvalidQuery(
+                f"keep={policy.name!r}: its {question} cannot be compiled; mark it @compiled, let "
+                "it take (held, settings) and return a float, and use numbers and `math` only."
+            ) from error
 
     def _kept_columns(self, stream: int) -> list[str]:
         """Return the columns that must stay with a held row."""
@@ -287,7 +305,7 @@ class Plan:
         """Return what a step keeps to."""
         policy, column = self.policy, self.worth_column
         factor, step = policy.fading or (1.0, 0.0)
-        settings = (*policy.settings, 0.0, 0.0, 0.0, 0.0)[:4]
+        settings = (*map(float, policy.settings), 0.0, 0.0, 0.0, 0.0)[:_SETTINGS]
         largest = _ROWS_OF_AN_INSTANT
         if self.costed:
             largest = max(64, min(largest, int(limits[1].sum() // (8 * self.sizes.row_overhead))))
@@ -318,9 +336,9 @@ class Plan:
             ghost_luck=lane(self.seed, GHOST),
             factor=float(factor),
             step=float(step),
-            rank=pointer(_flat, _SIGNATURE, question=policy.rank),
-            reward=pointer(_flat, _SIGNATURE, question=policy.reward),
-            settings=tuple(float(number) for number in settings),
+            rank=self._rank,
+            reward=self._reward,
+            settings=settings,
         )
 
 

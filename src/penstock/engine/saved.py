@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from penstock.arrivals.ages import Ages
 from penstock.arrivals.counting import Counting
 from penstock.arrivals.expectation import Known
+from penstock.compiled import fingerprint_of
 from penstock.engine import refill as rows
 from penstock.engine.plan import Plan
 from penstock.engine.room import with_room
@@ -159,7 +160,11 @@ def fingerprint(plan: Plan) -> str:
     known = plan.expectation
     schemas = [str(schema.remove_metadata()) for schema in plan.schemas]
     described = type(known).__name__ if isinstance(known, Known) else known
-    stated = (plan.query, schemas, plan.policy, described, plan.age_source, plan.seed, plan.side)
+    rules = [fingerprint_of(rule) for rule in (plan.policy.rank, plan.policy.reward)]
+    stated = (
+        *(plan.query, schemas, plan.policy, rules, described),
+        *(plan.age_source, plan.seed, plan.side),
+    )
     digest.update(repr(stated).encode())
     if isinstance(known, Known):
         for array in (*known.hashes, *known.counts):

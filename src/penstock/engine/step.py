@@ -26,6 +26,7 @@ from penstock.kernels.terms import (
     GONE_FATE,
     GONE_PLACE,
     GONE_SHED,
+    GONE_STREAM,
     GONE_WHEN,
     NEED_ROOM,
     NEED_SKETCH,
@@ -147,8 +148,7 @@ class Flow:
         flags = sequenced.batch.flags
         if plan.side.shed_rows:
             is_shed = gone[:, GONE_FATE] == GONE_SHED
-            streams = np.array([_stream_of(state, flags, place) for place in places[is_shed]])
-            when = gone[is_shed, GONE_WHEN]
+            streams, when = gone[is_shed, GONE_STREAM], gone[is_shed, GONE_WHEN]
             rows = shed_rows(plan, state.segments, sequenced, places[is_shed], when, streams)
             for kept, table in zip(self.shed, rows, strict=True):
                 kept.append(table)
@@ -296,7 +296,7 @@ def _new_out(state: State, rows: int, *, pairs: int) -> Out:
     held = int(state.store.streams[0].sum())
     return Out(
         np.empty((pairs, 2), np.int64),
-        np.empty((held + rows, 3), np.int64),
+        np.empty((held + rows, 4), np.int64),
         np.zeros(2, np.int64),
     )
 
@@ -306,9 +306,3 @@ def _with_counters(state: State) -> Any:
     if state.counting.tally[USED] < state.counting.tally[LIMIT] * 3 // 4:
         return state.counting
     return to_sketch(state.counting)
-
-
-def _stream_of(state: State, flags: Any, place: int) -> int:
-    if place >> 32 == CURRENT:
-        return int(flags[place & 0xFFFFFFFF, OF_STREAM])
-    return state.segments.by_number[int(place >> 32)].stream

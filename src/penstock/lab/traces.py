@@ -207,14 +207,10 @@ class Trace:
 
 def ran_of(state: State, seconds: float) -> Ran:
     """Return what a run produced, from the state it ended with."""
-    health, valued = state.health(), state.plan.query.valued
+    health = state.health()
     known = health.estimated
     recall = recall_of(health.matched, health.lost, health.lost_variance, known=known)
-    value = recall
-    if valued:
-        value = recall_of(health.value, health.lost_value, health.lost_value_variance, known=known)
-    else:
-        health = replace(health, value=float(health.matched), lost_value=health.lost)
+    value = recall_of(health.value, health.lost_value, health.lost_value_variance, known=known)
     return Ran(health, seconds, recall, value)
 
 
