@@ -19,6 +19,7 @@ from penstock.kernels.store import PLACE
 _WORDS = {8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
 _SHIFT = np.int64(32)
 _LOW = np.int64(0xFFFFFFFF)
+_SLOT: Any = np.int64(4)  # bytes of a slot's number
 _LEAST = 16  # segments for which room is made at once
 _SOON = 24  # slots: as many as memory can be asked for at a time
 
@@ -146,7 +147,7 @@ def mark_dead(slots: Any, first: int, places: Any, died: Any, nobody: Any) -> No
     """Strike rows out of their segments, and count them by segment."""
     for i in range(len(places)):
         line = (places[i] >> _SHIFT) - first
-        copy_to(slots[line] + (places[i] & _LOW) * 4, nobody, 0)
+        copy_to(slots[line] + _SLOT * (places[i] & _LOW), nobody, 0)
         died[line] += 1
 
 

@@ -108,8 +108,8 @@ def _sides(
 ) -> Iterator[tuple[tuple[pa.Table, pa.Table], NDArray[np.int64]]]:
     """Yield the rows of pairs, left and right, and the newcomer's place in the sequence of each."""
     flags = sequenced.batch.flags
-    sources = sequenced.sources
-    if all(sources) and segments.are_plain(0) and segments.are_plain(1):
+    sources = [source for source in sequenced.sources if source is not None]
+    if len(sources) == 2 and segments.are_plain(0) and segments.are_plain(1):
         places = borrow((2, len(pairs)), np.int64)
         places_of_pairs(pairs, HELD_PLACE, NEW_ROW, flags, OF_STREAM, *places)
         left, right = (  # both here and now, or places would be handed back too soon
