@@ -156,5 +156,5 @@ def write_places(wide: Any, slots: Any, first: int) -> None:
     """Tell slots that their rows lie one after the other, from the place `first` on."""
     for i in range(len(slots)):
         if i + _SOON < len(slots):
-            prefetch(wide, np.int64(slots[i + _SOON]))
+            prefetch(wide, slots[i + _SOON] + 0)
         wide[slots[i], PLACE] = first + i
