@@ -1,7 +1,8 @@
 """What stays of rows that were shed: key, time and the chance that they are remembered at all.
 
 When not all ghosts fit, those with the least luck go.  What remains is a random
-sample; a ghost that was kept with chance c stands for 1/c of its kind.  The cut
+sample; a ghost that was kept with chance c stands for 1/c of its kind.  Nor are all taken in
+that would soon have to go: from twice the last cut on, luck does not suffice.  The cut
 is the luck of a ghost that left, so it depends on no ghost that stays, which is
 what keeps the weights unbiased (Duffield, Lund, Thorup. Priority sampling. JACM
 2007; Ting. Adaptive threshold sampling. SIGMOD 2022).
@@ -27,8 +28,10 @@ from penstock.kernels.index import (
 NEXT, PREV, STREAM, SPARE_SLOT = range(4)  # columns of `links`
 LUCK, CHANCE, PAST, SCRATCH = range(4)  # `odds`; PAST: sum of (1/chance - 1) over lost matches
 IMPORTANCE, PAST_VALUE = 0, 1  # columns of `worth`
-LOST, LOST_VARIANCE, VALUE, VALUE_VARIANCE, HELD, SPARE = range(6)  # cells of `sums`
+# Cells of `sums`.  ADMITTED: the luck below which a newcomer is remembered at all.
+LOST, LOST_VARIANCE, VALUE, VALUE_VARIANCE, HELD, SPARE, ADMITTED = range(7)
 _KEPT_EIGHTHS = 7  # a sweep frees an eighth, so that sweeps cost a constant per ghost
+_SLACK = 2.0  # more luck is admitted than the last sweep let stay: fewer may come from now on
 
 MIN, SUM, PRODUCT, MAX, MEAN = range(5)
 COMBINATIONS = {"min": MIN, "sum": SUM, "product": PRODUCT, "max": MAX, "mean": MEAN}
@@ -43,15 +46,15 @@ class Ghosts(NamedTuple):
     odds: Any  # float32[slot, 4]
     worth: Any  # float64[slot, 2], or no rows when nothing has an importance
     table: Any  # int64[cell]
-    sums: Any  # float64[6]
+    sums: Any  # float64[7]
 
 
 def new_ghosts(places: int, *, importance: bool) -> Ghosts:
     """Return room for so many ghosts."""
     links = np.full((places, 4), -1, np.int32)
     links[:, SPARE_SLOT] = np.arange(places - 1, -1, -1)
-    sums = np.zeros(6)
-    sums[SPARE] = places
+    sums = np.zeros(7)
+    sums[SPARE], sums[ADMITTED] = places, 1.0
     return Ghosts(
         wide=np.zeros((places, 2), np.int64),
         links=links,
@@ -134,6 +137,7 @@ def _sweep(ghosts: Ghosts, alive: Any) -> None:
     keep = min(places - 1, places * _KEPT_EIGHTHS // 8)
     held = int(ghosts.sums[HELD])
     if held <= keep:
+        ghosts.sums[ADMITTED] = min(1.0, _SLACK * ghosts.sums[ADMITTED])
         return
     seen = 0
     for slot in range(places):
@@ -141,6 +145,7 @@ def _sweep(ghosts: Ghosts, alive: Any) -> None:
             ghosts.odds[seen, SCRATCH] = ghosts.odds[slot, LUCK]
             seen += 1
     cut = _smallest(ghosts.odds[:, SCRATCH], seen, keep)
+    ghosts.sums[ADMITTED] = min(1.0, _SLACK * cut)
     for slot in range(places):
         if links[slot, STREAM] >= 0:
             if ghosts.odds[slot, LUCK] >= cut:
@@ -154,10 +159,12 @@ def remember(
     ghosts: Ghosts, key: int, mark: int, stream: int, luck: float, importance: float, alive: Any
 ) -> None:
     """Leave a ghost of a shed row; `alive` is each stream's lowest mark that can still match."""
-    if len(ghosts.links) == 0:
+    if len(ghosts.links) == 0 or luck >= ghosts.sums[ADMITTED]:
         return
     if ghosts.sums[SPARE] == 0:
         _sweep(ghosts, alive)
+        if luck >= ghosts.sums[ADMITTED]:
+            return
     links, wide = ghosts.links, ghosts.wide
     spare = int(ghosts.sums[SPARE]) - 1
     ghosts.sums[SPARE] = spare
@@ -165,7 +172,8 @@ def remember(
     slot = int(np.int64(links[spare, SPARE_SLOT]))
     wide[slot, HASH], wide[slot, MARK] = key, mark
     links[slot, STREAM] = stream
-    ghosts.odds[slot, LUCK], ghosts.odds[slot, CHANCE], ghosts.odds[slot, PAST] = luck, 1.0, 0.0
+    ghosts.odds[slot, LUCK], ghosts.odds[slot, PAST] = luck, 0.0
+    ghosts.odds[slot, CHANCE] = ghosts.sums[ADMITTED]
     if len(ghosts.worth) > 0:
         ghosts.worth[slot, IMPORTANCE], ghosts.worth[slot, PAST_VALUE] = importance, 0.0
     links[slot, NEXT] = EMPTY
