@@ -11,7 +11,7 @@ from penstock.compiled import inner, prefetch
 from penstock.kernels.ghosts import ADMITTED, Ghosts
 from penstock.kernels.ghosts import HELD as GHOSTS_HELD
 from penstock.kernels.index import EMPTY, HASH, cell_of, home_of
-from penstock.kernels.store import NEWER, OLDER, OLDEST, PREV, STREAM, Store
+from penstock.kernels.store import NEWER, NEXT, OLDER, OLDEST, PREV, STREAM, Store
 from penstock.kernels.terms import KEY, OF_STREAM, Batch
 
 AHEAD = 16  # rows that are looked up ahead: enough to keep the line buffers busy
@@ -67,6 +67,8 @@ def _read_leavers(store: Store, rows: int) -> None:
             if slot < 0:
                 break
             prefetch(store.table, cell_of(store.table, home_of(store.wide[slot, HASH], stream)))
+            # Of an oldest row only the next of its key is left.
+            prefetch(store.wide, max(store.links[slot, NEXT] + 0, 0))
             slot = store.links[slot, NEWER] + 0
 
 
@@ -77,6 +79,8 @@ def read_surroundings_ahead(store: Store, ghosts: Ghosts, counting: Counting, sl
     prefetch(store.table, cell_of(store.table, home_of(key, stream)))
     prefetch(store.wide, max(store.links[slot, NEWER] + 0, 0))
     prefetch(store.wide, max(store.links[slot, OLDER] + 0, 0))
+    prefetch(store.wide, max(store.links[slot, NEXT] + 0, 0))
+    prefetch(store.wide, max(store.links[slot, PREV] + 0, 0))
     if len(ghosts.table) > 0 and ghosts.sums[ADMITTED] > _LIKELY:
         prefetch(ghosts.table, cell_of(ghosts.table, home_of(key, stream)))
     if counting.tally[MODE] != NOTHING:
