@@ -1,4 +1,4 @@
-"""Counters of keys: exact while they fit, then a sketch, which never counts too little."""
+"""Counters of keys: exact while they fit, then a sketch, which errs little."""
 
 import datasketches
 import numpy as np
@@ -144,13 +144,14 @@ def skewed(seed):
     return hashes(5001, seed + 100)[ranks]
 
 
-def test_a_sketch_counts_never_too_little():
+def test_a_sketch_counts_too_little_by_no_more_than_its_rounding():
     counting = new_counting(PANES, limit=400, pane_lengths=[0, 0])
     keys, true = np.unique(skewed(1), return_counts=True)
     added(counting, np.repeat(keys[:300], true[:300]))
     counting = to_sketch(counting)
     added(counting, np.repeat(keys[300:], true[300:]))
-    assert (np.array(counts(counting, keys)) >= true).all()
+    # Rounded down to 1, 1.5, 2, 3, 4, 6, ...
+    assert (1.5 * np.array(counts(counting, keys)) > true).all()
     assert not is_full(counting)
 
 
@@ -174,11 +175,12 @@ def test_a_sketch_errs_no_more_than_one_that_is_well_known():
         keys, true = np.unique(sample, return_counts=True)
         counting = to_sketch(new_counting(PANES, limit=200, pane_lengths=[0, 0]))
         added(counting, sample)
-        depth, width, _ = counting.sketch.shape
-        other = datasketches.count_min_sketch(depth, width, seed)
+        other = datasketches.count_min_sketch(4, len(counting.sketch) // 4, seed)
         for key, times in zip(keys.tolist(), true.tolist(), strict=True):
             other.update(key, times)
-        ours += float((np.array(counts(counting, keys)) - true).mean())
+        # What is too little is rounding; what is too much are other keys.
+        ours += float(np.maximum(np.array(counts(counting, keys)) - true, 0).mean())
         theirs += float(np.mean([other.get_estimate(key) for key in keys.tolist()] - true))
-    assert ours < 1.2 * theirs
-    assert ours > 0  # or there would be nothing to compare
+    assert (
+        0 < ours < 2 * theirs
+    )  # all counters of a key lie on one cache line, which costs a little

@@ -35,7 +35,7 @@ from penstock.engine.keys import Keys
 from penstock.engine.sizes import sizes_of
 from penstock.errors import InfeasibleBudget, InvalidData, InvalidQuery
 from penstock.kernels.ghosts import COMBINATIONS, Ghosts, new_ghosts
-from penstock.kernels.store import Shape, bytes_of
+from penstock.kernels.store import Shape, bytes_of, new_store
 from penstock.kernels.terms import BY_AGE, BY_QUEUE, BY_SCAN, NO_CONTEST, Terms
 from penstock.policies.base import Held, Policy
 from penstock.query import JoinQuery, Window
@@ -43,6 +43,7 @@ from penstock.query import JoinQuery, Window
 UNBOUNDED = 2**61  # longer than any two event times lie apart
 _ROWS_OF_AN_INSTANT = 1 << 16  # an open instant of more rows is taken in parts
 _LEAST_ROWS = 4  # that must fit beside the statistics
+_ROOM_AHEAD = 64  # rows for which there is room before they come, however few are held
 # A segment is rewritten when two fifths of its rows are gone.
 _PAYLOAD_SLACK = 1.0 / 0.6
 _SETTINGS = 4  # numbers of a policy's own
@@ -224,7 +225,9 @@ class Plan:
             )
         total = int(memory.amount)
         if self.costed:
-            beside = bytes_of(self.new_counting()) + bytes_of(self.new_ghosts())
+            parts = (self.new_counting(), self.new_ghosts(), self.new_ages())
+            beside = sum(map(bytes_of, (*parts, new_store(2, self.shape))))
+            beside += _ROOM_AHEAD * self.sizes.row_overhead
             least = _LEAST_ROWS * self.sizes.row_overhead
             if total < least + beside:
                 raise InfeasibleBudget(
