@@ -6,7 +6,7 @@ import pytest
 
 from penstock.engine.plan import Plan, Side
 from penstock.engine.state import start
-from penstock.engine.step import change, step
+from penstock.engine.step import Flow, change, step
 from penstock.errors import InfeasibleBudget
 from penstock.policies import ALL, by_name
 from penstock.query import Budget, JoinQuery, Window
@@ -120,3 +120,17 @@ def test_the_least_that_is_asked_for_is_enough():
         most, state = peak_bytes(left, right, policy, f"{least * 5 // 4}B")
         assert most <= least * 5 // 4
         assert sum(state.health().held) > 0
+
+
+@pytest.mark.parametrize("lengths", [[100_000] * 40, [4_000_000] + [10] * 39], ids=["all", "one"])
+def test_what_a_step_needs_does_not_grow_with_its_matches(lengths):
+    # 1,600 pairs of rows of a hundred kilobytes: 160 MB, or all of the memory there is.
+    left = pa.table({"t": [0] * 40, "k": [1] * 40, "text": ["x" * n for n in lengths]})
+    right = pa.table({"t": [1] * 40, "k": [1] * 40})
+    query = JoinQuery(on=(("k", "k"),), time=("t", "t"), windows=(Window.of(5), Window.of(5)))
+    flow = Flow(start(Plan(query, [left.schema, right.schema], by_name("random"))), [left, right])
+    rows = 0
+    for matches in flow:
+        assert matches.nbytes < 170_000_000
+        rows += matches.num_rows
+    assert rows == flow.state.matched == 1600

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from penstock.arrivals.counting import LIMIT, USED, forget_unseen, to_sketch
 from penstock.engine.health import Health
 from penstock.engine.hot_loop import CELLS, RESUME, advance, settle_between
-from penstock.engine.joined import find_matches, output_schema, shed_rows
+from penstock.engine.joined import matches_of, output_schema, shed_rows
 from penstock.engine.plan import Plan
 from penstock.engine.room import with_room
 from penstock.engine.segments import row_of, segment_of
@@ -131,12 +131,12 @@ class Flow:
                 )
             if out.count[PAIRS]:
                 pairs = out.pairs[: out.count[PAIRS]]
-                found = find_matches(plan, state.segments, sequenced, pairs)
+                for found in matches_of(plan, state.segments, sequenced, pairs):
+                    state.matched += found.matched
+                    state.value += found.value
+                    if found.rows is not None and found.rows.num_rows:
+                        yield found.rows
                 out.count[PAIRS] = 0
-                state.matched += found.matched
-                state.value += found.value
-                if found.rows is not None and found.rows.num_rows:
-                    yield found.rows
         self._clean_up(out, sequenced)
 
     def _clean_up(self, out: Out, sequenced: Sequenced) -> None:
