@@ -105,6 +105,13 @@ def test_interrupting_changes_nothing(
     size=1,
     policy="random",
 )
+@example(
+    left=[Row(2, None), Row(1, 0)],
+    right=[Row(0, 0)],
+    windows=(0, 2),
+    size=1,
+    policy="gain-and-loss",
+)
 def test_bytes_under_one_name_never_change(left, right, windows, size, policy):
     plan = plan_of(query_of(windows, "time", 5, "half"), by_name(policy))
     state, seen = start(plan), {}
