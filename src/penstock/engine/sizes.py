@@ -73,7 +73,11 @@ def sizes_of(
     if memory is None:
         return Sizes(overhead, 0, 0)
     in_bytes = memory.unit == "bytes"
-    rows = int(memory.amount / (overhead + _PAYLOAD_BYTES)) if in_bytes else int(memory.amount)
+    rows = {
+        "bytes": int(memory.amount / (overhead + _PAYLOAD_BYTES)),
+        "rows": int(memory.amount),
+        "share": _ALL_GHOSTS,  # of what, only the run will tell
+    }[memory.unit]
     places = _fewer(rows, _ALL_GHOSTS, _GHOSTS_PER_ROW) if ghosts is None else int(rows * ghosts)
     counters = max(_LEAST_COUNTERS, _fewer(rows, _ALL_COUNTERS, _COUNTERS_PER_ROW))
     if in_bytes:

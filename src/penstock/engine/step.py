@@ -19,8 +19,10 @@ from penstock.engine.segments import row_of, segment_of
 from penstock.engine.sequence import CURRENT, LATEST, Sequenced, refuse_times, sequence, ticks
 from penstock.engine.state import State
 from penstock.errors import InvalidQuery
+from penstock.kernels.demand import rescale
 from penstock.kernels.store import ARRIVED, SPARE, UNMATCHABLE
 from penstock.kernels.terms import (
+    BUDGET,
     DONE,
     GONE,
     GONE_FATE,
@@ -28,11 +30,14 @@ from penstock.kernels.terms import (
     GONE_SHED,
     GONE_STREAM,
     GONE_WHEN,
+    LEFT_PART,
     NEED_ROOM,
     NEED_SKETCH,
     OF_STREAM,
     PAIRS,
+    SHARE,
     WATERMARK,
+    WINDOW,
     Out,
 )
 from penstock.query import Budget, Window
@@ -208,20 +213,24 @@ def change(
     """
     limits = state.limits.copy()
     if memory is not None:
-        if not state.plan.bounded or (memory.unit == "bytes") != state.plan.costed:
+        began = state.plan.query.memory
+        if began is None or memory.unit != began.unit:
             raise InvalidQuery(
                 f"memory={memory.amount:g}: the join began with a budget of another kind; start it "
                 "with a budget in the same unit."
             )
-        limits[1] = state.plan.budget(memory)
+        limits[BUDGET] = state.plan.budget(memory)
+        limits[[SHARE, LEFT_PART], 0] = state.plan.share(memory)
     if windows is not None:
         kinds = [window.kind for window in windows]
         if kinds != [window.kind for window in state.plan.query.windows]:
             raise InvalidQuery(
                 f"within={kinds}: the join began with windows of another kind; only lengths change."
             )
-        limits[0] = [w.length - 1 if w.kind == "rows" else w.length for w in windows]
+        limits[WINDOW] = [w.length - 1 if w.kind == "rows" else w.length for w in windows]
+    lengths = (state.limits[WINDOW], limits[WINDOW])
     state = state.take_over()
+    state.store = state.store._replace(demand=rescale(state.store.demand, lengths))
     state.limits = limits
     disordered = bool((limits[WATERMARK] >= -LATEST).any())
     flow = Flow(state, (None, None), watermark=limits[WATERMARK] if disordered else None)
