@@ -14,7 +14,14 @@ from penstock.engine.plan import Plan
 from penstock.engine.segments import Segments
 from penstock.errors import StateMoved
 from penstock.kernels.ghosts import HELD as GHOSTS_HELD
-from penstock.kernels.ghosts import LOST, LOST_VARIANCE, VALUE, VALUE_VARIANCE, Ghosts
+from penstock.kernels.ghosts import (
+    LOST,
+    LOST_VARIANCE,
+    VALUE,
+    VALUE_VARIANCE,
+    Ghosts,
+    unseen,
+)
 from penstock.kernels.store import (
     ARRIVED,
     CLOCK,
@@ -88,6 +95,7 @@ class State:
             lost_variance=max(0.0, float(sums[LOST_VARIANCE])),
             lost_value=float(sums[VALUE]),
             lost_value_variance=max(0.0, float(sums[VALUE_VARIANCE])),
+            unseen=unseen(self.ghosts),
             ghosts=int(sums[GHOSTS_HELD]),
             estimated=not bounded or len(self.ghosts.links) > 0,
             peak_rows=int(self.store.tally[PEAK]),
