@@ -11,11 +11,10 @@ change one such file, and everything is compiled anew.
 import hashlib
 import os
 import tempfile
-import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from types import FunctionType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar, cast
 
 import numba
@@ -25,6 +24,7 @@ from numba import cfunc, njit, types
 from numba.core import cgutils
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
+from numba.core.errors import NumbaError
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import (
     NativeValue,
@@ -161,6 +161,44 @@ def inner(function: F) -> F:
     return cast(F, made)
 
 
+def fingerprint_of(function: Callable[..., Any]) -> str:
+    """Return what tells two functions apart: their code, what they call, the globals they read.
+
+    >>> def one(x): return x + 1
+    >>> def other(x): return x + 2
+    >>> fingerprint_of(one) == fingerprint_of(other)
+    False
+    """
+    digest = hashlib.blake2b(digest_size=8)
+    for part in _source_of(function, set()):
+        digest.update(part.encode())
+    return digest.hexdigest()
+
+
+def _source_of(value: Any, seen: set[int]) -> Iterator[str]:
+    body = getattr(value, "py_func", value)
+    if not isinstance(body, FunctionType):
+        yield getattr(body, "__name__", "") if isinstance(body, ModuleType | type) else repr(body)
+    elif id(body) not in seen:
+        seen.add(id(body))
+        yield f"{body.__module__} {body.__qualname__}"
+        yield from _code_of(body.__code__, body, seen)
+        for cell in body.__closure__ or ():
+            yield from _source_of(cell.cell_contents, seen)
+
+
+def _code_of(code: CodeType, body: FunctionType, seen: set[int]) -> Iterator[str]:
+    yield repr((code.co_code, code.co_names))
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _code_of(constant, body, seen)
+        else:
+            yield repr(constant)
+    for name in code.co_names:
+        if name in body.__globals__:
+            yield from _source_of(body.__globals__[name], seen)
+
+
 def pointer(template: Callable[..., Any], signature: str, **parts: Callable[..., Any]) -> Any:
     """Compile `template`, each named part fixed, to a pointer that kernels take as an argument.
 
@@ -168,22 +206,26 @@ def pointer(template: Callable[..., Any], signature: str, **parts: Callable[...,
     a pointer is compiled once and read back from disk, at 6 ns a call.  The
     pointer's name carries a fingerprint of its parts, so that two policies never
     share machine code, nor do two versions of a user's own policy.
+
+    Raises
+    ------
+    TypeError
+        If a part cannot be compiled.
     """
-    seen = []
-    for part in parts.values():
-        body = getattr(part, "py_func", part)
-        code = body.__code__
-        seen.append(
-            (body.__module__, body.__qualname__, code.co_code, code.co_consts, code.co_names)
-        )
-    name = f"{template.__name__}_{zlib.crc32(repr(seen).encode()):08x}"
+    name = f"{template.__name__}_{'_'.join(fingerprint_of(part) for part in parts.values())}"
     made = _pointers.get((template.__module__, name, signature))
     if made is not None:
         return made
     copy = FunctionType(template.__code__, {**template.__globals__, **parts}, name)
     copy.__qualname__ = name
     copy.__module__ = template.__module__
-    made = copy if numba.config.DISABLE_JIT else cfunc(signature, cache=True)(copy)
+    if numba.config.DISABLE_JIT:
+        made = copy
+    else:
+        try:
+            made = cfunc(signature, cache=True)(copy)
+        except NumbaError as error:
+            raise TypeError(str(error)) from error
     return _pointers.setdefault((template.__module__, name, signature), made)
 
 

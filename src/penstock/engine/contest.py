@@ -53,6 +53,7 @@ from penstock.kernels.terms import (
     GONE_FATE,
     GONE_PLACE,
     GONE_SHED,
+    GONE_STREAM,
     GONE_WHEN,
     POOL,
     WINDOW,
@@ -80,6 +81,7 @@ def leave(store: Store, counting: Counting, terms: Terms, slot: int, fate: int, 
     out.gone[gone, GONE_PLACE] = store.wide[slot, PLACE]
     out.gone[gone, GONE_FATE] = fate
     out.gone[gone, GONE_WHEN] = store.tally[CLOCK]
+    out.gone[gone, GONE_STREAM] = stream
     out.count[GONE] = gone + 1
     give_slot(store, slot)
 

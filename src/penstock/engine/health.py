@@ -24,7 +24,7 @@ class Health:
     waiting
         Rows of an instant that is not whole yet and that cannot be taken in before it is.
     matched, value
-        Matches made and the sum of their importance.
+        Matches made and the sum of their importance; 1 each where the query names none.
     lost, lost_variance
         Matches lost to shedding, estimated from ghosts, and the variance of the estimate.
     lost_value, lost_value_variance

@@ -35,7 +35,7 @@ from penstock.engine.keys import Keys
 from penstock.engine.sizes import sizes_of
 from penstock.errors import InfeasibleBudget, InvalidData, InvalidQuery
 from penstock.kernels.ghosts import COMBINATIONS, Ghosts, new_ghosts
-from penstock.kernels.store import Shape, bytes_of
+from penstock.kernels.store import Shape, bytes_of, new_store
 from penstock.kernels.terms import BY_AGE, BY_QUEUE, BY_SCAN, NO_CONTEST, Terms
 from penstock.policies.base import Held, Policy
 from penstock.query import JoinQuery, Window
@@ -43,8 +43,10 @@ from penstock.query import JoinQuery, Window
 UNBOUNDED = 2**61  # longer than any two event times lie apart
 _ROWS_OF_AN_INSTANT = 1 << 16  # an open instant of more rows is taken in parts
 _LEAST_ROWS = 4  # that must fit beside the statistics
+_ROOM_AHEAD = 64  # rows for which there is room before they come, however few are held
 # A segment is rewritten when two fifths of its rows are gone.
 _PAYLOAD_SLACK = 1.0 / 0.6
+_SETTINGS = 4  # numbers of a policy's own
 _SIGNATURE = "f8(i8,i8,i8,f8,f8,f8,f8,f8,f8,f8,f8,f8)"
 
 
@@ -136,6 +138,23 @@ class Plan:
         self.known = self.expectation if known and isinstance(self.expectation, Known) else None
         self.columns = tuple(self._kept_columns(stream) for stream in range(2))
         self._lay_out(needs)
+        self._rank, self._reward = self._compiled("rank"), self._compiled("reward")
+
+    def _compiled(self, question: str) -> Any:
+        """Return a pointer to one of the policy's functions."""
+        policy = self.policy
+        if len(policy.settings) > _SETTINGS:
+            raise InvalidQuery(
+                f"keep={policy.name!r}: it has {len(policy.settings)} settings, and a rank reads "
+                f"{_SETTINGS} at most; put what belongs together into one number."
+            )
+        try:
+            return pointer(_flat, _SIGNATURE, question=getattr(policy, question))
+        except TypeError as error:
+            raise InvalidQuery(
+                f"keep={policy.name!r}: its {question} cannot be compiled; mark it @compiled, let "
+                "it take (held, settings) and return a float, and use numbers and `math` only."
+            ) from error
 
     def _kept_columns(self, stream: int) -> list[str]:
         """Return the columns that must stay with a held row."""
@@ -206,7 +225,9 @@ class Plan:
             )
         total = int(memory.amount)
         if self.costed:
-            beside = bytes_of(self.new_counting()) + bytes_of(self.new_ghosts())
+            parts = (self.new_counting(), self.new_ghosts(), self.new_ages())
+            beside = sum(map(bytes_of, (*parts, new_store(2, self.shape))))
+            beside += _ROOM_AHEAD * self.sizes.row_overhead
             least = _LEAST_ROWS * self.sizes.row_overhead
             if total < least + beside:
                 raise InfeasibleBudget(
@@ -287,7 +308,7 @@ class Plan:
         """Return what a step keeps to."""
         policy, column = self.policy, self.worth_column
         factor, step = policy.fading or (1.0, 0.0)
-        settings = (*policy.settings, 0.0, 0.0, 0.0, 0.0)[:4]
+        settings = (*map(float, policy.settings), 0.0, 0.0, 0.0, 0.0)[:_SETTINGS]
         largest = _ROWS_OF_AN_INSTANT
         if self.costed:
             largest = max(64, min(largest, int(limits[1].sum() // (8 * self.sizes.row_overhead))))
@@ -318,9 +339,9 @@ class Plan:
             ghost_luck=lane(self.seed, GHOST),
             factor=float(factor),
             step=float(step),
-            rank=pointer(_flat, _SIGNATURE, question=policy.rank),
-            reward=pointer(_flat, _SIGNATURE, question=policy.reward),
-            settings=tuple(float(number) for number in settings),
+            rank=self._rank,
+            reward=self._reward,
+            settings=settings,
         )
 
 

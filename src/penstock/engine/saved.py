@@ -6,8 +6,8 @@ ghosts, notes, and which rows of which segment are still held.  So who writes st
 after the other (a checkpoint, a state store) writes only the parts that are not there yet:
 
     state   step 1        step 2        step 3
-    parts   segment-1     segment-1     segment-4      1 and 2 merged; 3 had died
-                          segment-2
+    parts   segment-1-80  segment-1-80  segment-4-97   1 and 2 merged; 3 had died
+                          segment-2-50
             changing      changing      changing
 
 Indexes and eviction orders are not saved.  They are made anew from the rows.
@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from penstock.arrivals.ages import Ages
 from penstock.arrivals.counting import Counting
 from penstock.arrivals.expectation import Known
+from penstock.compiled import fingerprint_of
 from penstock.engine import refill as rows
 from penstock.engine.plan import Plan
 from penstock.engine.room import with_room
@@ -98,7 +99,7 @@ def save(state: State, *, written: Collection[str] = ()) -> Saved:
         living = segment.slots[segment.slots >= 0]
         # Rows of an instant that is still open have no turn yet; their segment is not final.
         is_open = bool((state.store.wide[living, TURN] == UNPLACED).any())
-        name = f"segment-{number}-open" if is_open else f"segment-{number}"
+        name = _part_name(number, segment.alive, is_open, written)
         changing[f"alive:{name}"] = np.packbits(segment.slots >= 0)
         parts[name] = b"" if name in written else _segment_bytes(state, segment, keys)
     loose = held[state.store.wide[held, PLACE] == NOWHERE]
@@ -117,6 +118,19 @@ def save(state: State, *, written: Collection[str] = ()) -> Saved:
         "parts": list(parts),
     }
     return Saved(names, {CHANGING: _packed(changing, facts), **fresh})
+
+
+def _part_name(number: int, alive: int, is_open: bool, written: Collection[str]) -> str:
+    """Return the name of a segment's part: the one it was written under, or a new one.
+
+    What is written says nothing of rows that were gone by then, and rows only leave.  So number
+    and rows alive name the bytes: under one name they are always the same.
+    """
+    if is_open:
+        return f"segment-{number}-{alive}-open"
+    start = f"segment-{number}-"
+    before = (name for name in written if name.startswith(start) and not name.endswith("-open"))
+    return next(before, f"{start}{alive}")
 
 
 def restore(plan: Plan, parts: Mapping[str, bytes]) -> State:
@@ -159,7 +173,11 @@ def fingerprint(plan: Plan) -> str:
     known = plan.expectation
     schemas = [str(schema.remove_metadata()) for schema in plan.schemas]
     described = type(known).__name__ if isinstance(known, Known) else known
-    stated = (plan.query, schemas, plan.policy, described, plan.age_source, plan.seed, plan.side)
+    rules = [fingerprint_of(rule) for rule in (plan.policy.rank, plan.policy.reward)]
+    stated = (
+        *(plan.query, schemas, plan.policy, rules, described),
+        *(plan.age_source, plan.seed, plan.side),
+    )
     digest.update(repr(stated).encode())
     if isinstance(known, Known):
         for array in (*known.hashes, *known.counts):
@@ -221,6 +239,10 @@ def _numbers(
 
 def _segment_bytes(state: State, segment: Segment, keys: NDArray[np.int64]) -> bytes:
     numbers = _numbers(state, segment.slots.astype(np.int64), keys)
+    column = state.plan.worth_column
+    for moving in (column["note"], column["kept_rank"]):
+        if moving >= 0:
+            numbers["worth"][:, moving] = 0.0  # saved apart, with what changes
     payload = np.frombuffer(_table_bytes(segment.table), np.uint8)
     return _packed({**numbers, "payload": payload}, {"stream": segment.stream})
 

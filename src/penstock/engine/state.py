@@ -80,7 +80,7 @@ class State:
             return tuple(int(count) for count in streams[row])
 
         waiting = tuple(0 if table is None else table.num_rows for table in self.waiting)
-        bounded = self.plan.bounded
+        bounded, valued = self.plan.bounded, self.plan.query.valued
         return Health(
             arrived=tuple(a + w for a, w in zip(of(ARRIVED), waiting, strict=True)),
             held=of(HELD),
@@ -90,11 +90,11 @@ class State:
             unmatchable=of(UNMATCHABLE),
             waiting=waiting,
             matched=self.matched,
-            value=self.value,
+            value=self.value if valued else float(self.matched),
             lost=float(sums[LOST]),
             lost_variance=max(0.0, float(sums[LOST_VARIANCE])),
-            lost_value=float(sums[VALUE]),
-            lost_value_variance=max(0.0, float(sums[VALUE_VARIANCE])),
+            lost_value=float(sums[VALUE if valued else LOST]),
+            lost_value_variance=max(0.0, float(sums[VALUE_VARIANCE if valued else LOST_VARIANCE])),
             unseen=unseen(self.ghosts),
             ghosts=int(sums[GHOSTS_HELD]),
             estimated=not bounded or len(self.ghosts.links) > 0,

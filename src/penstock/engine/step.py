@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from penstock.arrivals.counting import LIMIT, USED, forget_unseen, to_sketch
 from penstock.engine.health import Health
 from penstock.engine.hot_loop import CELLS, RESUME, advance, settle_between
-from penstock.engine.joined import find_matches, output_schema, shed_rows
+from penstock.engine.joined import matches_of, output_schema, shed_rows
 from penstock.engine.plan import Plan
 from penstock.engine.room import with_room
 from penstock.engine.segments import row_of, segment_of
@@ -26,6 +26,7 @@ from penstock.kernels.terms import (
     GONE_FATE,
     GONE_PLACE,
     GONE_SHED,
+    GONE_STREAM,
     GONE_WHEN,
     NEED_ROOM,
     NEED_SKETCH,
@@ -130,12 +131,12 @@ class Flow:
                 )
             if out.count[PAIRS]:
                 pairs = out.pairs[: out.count[PAIRS]]
-                found = find_matches(plan, state.segments, sequenced, pairs)
+                for found in matches_of(plan, state.segments, sequenced, pairs):
+                    state.matched += found.matched
+                    state.value += found.value
+                    if found.rows is not None and found.rows.num_rows:
+                        yield found.rows
                 out.count[PAIRS] = 0
-                state.matched += found.matched
-                state.value += found.value
-                if found.rows is not None and found.rows.num_rows:
-                    yield found.rows
         self._clean_up(out, sequenced)
 
     def _clean_up(self, out: Out, sequenced: Sequenced) -> None:
@@ -147,8 +148,7 @@ class Flow:
         flags = sequenced.batch.flags
         if plan.side.shed_rows:
             is_shed = gone[:, GONE_FATE] == GONE_SHED
-            streams = np.array([_stream_of(state, flags, place) for place in places[is_shed]])
-            when = gone[is_shed, GONE_WHEN]
+            streams, when = gone[is_shed, GONE_STREAM], gone[is_shed, GONE_WHEN]
             rows = shed_rows(plan, state.segments, sequenced, places[is_shed], when, streams)
             for kept, table in zip(self.shed, rows, strict=True):
                 kept.append(table)
@@ -296,7 +296,7 @@ def _new_out(state: State, rows: int, *, pairs: int) -> Out:
     held = int(state.store.streams[0].sum())
     return Out(
         np.empty((pairs, 2), np.int64),
-        np.empty((held + rows, 3), np.int64),
+        np.empty((held + rows, 4), np.int64),
         np.zeros(2, np.int64),
     )
 
@@ -306,9 +306,3 @@ def _with_counters(state: State) -> Any:
     if state.counting.tally[USED] < state.counting.tally[LIMIT] * 3 // 4:
         return state.counting
     return to_sketch(state.counting)
-
-
-def _stream_of(state: State, flags: Any, place: int) -> int:
-    if place >> 32 == CURRENT:
-        return int(flags[place & 0xFFFFFFFF, OF_STREAM])
-    return state.segments.by_number[int(place >> 32)].stream

@@ -14,7 +14,7 @@ KEY, TIME, ROW_PLACE, ROW_COST = range(4)  # `numbers`
 OF_STREAM, MATCHABLE = 0, 1  # `flags`
 IMPORTANCE, EXPECTED = 0, 1  # `worth`
 HELD_PLACE, NEW_ROW = 0, 1  # `pairs`
-GONE_PLACE, GONE_FATE, GONE_WHEN = range(3)  # `gone`
+GONE_PLACE, GONE_FATE, GONE_WHEN, GONE_STREAM = range(4)  # `gone`
 PAIRS, GONE = 0, 1  # cells of `count`
 
 
@@ -66,5 +66,5 @@ class Out(NamedTuple):
     """What a step produced, as far as its buffers go."""
 
     pairs: Any  # int64[pair, 2]: place of the older row; the newcomer's row in the batch
-    gone: Any  # int64[departure, 3]
+    gone: Any  # int64[departure, 4]
     count: Any  # int64[2]

@@ -208,11 +208,7 @@ class Trace:
 def ran_of(state: State, seconds: float) -> Ran:
     """Return what a run produced, from the state it ended with."""
     health = state.health()
-    recall = recall_in_matches(health)
-    if not state.plan.query.valued:
-        health = replace(health, value=float(health.matched), lost_value=health.lost)
-        return Ran(health, seconds, recall, recall)
-    return Ran(health, seconds, recall, recall_in_value(health))
+    return Ran(health, seconds, recall_in_matches(health), recall_in_value(health))
 
 
 def _in_time_order(table: pa.Table, name: str) -> pa.Table:
