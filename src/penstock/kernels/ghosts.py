@@ -49,6 +49,7 @@ IMPORTANCE, PAST_VALUE, WEIGHT = range(3)  # columns of `worth`
     WEIGHED,
     WEIGHED_ROWS,
 ) = range(11)
+_EQUAL = 0.5  # the part of a weight that is the same for all rows
 _KEPT_EIGHTHS = 7  # a sweep frees an eighth, so that sweeps cost a constant per ghost
 
 MIN, SUM, PRODUCT, MAX, MEAN = range(5)
@@ -89,7 +90,8 @@ def unseen(ghosts: Ghosts) -> float:
     So that, if none is seen, 3.7 times this bounds what was lost with 97.5 % confidence: with
     the chance c of each ghost, `(1 - c) ** lost` is then 2.5 %.
     """
-    chance = min(1.0, float(ghosts.sums[CUT]))
+    least = _EQUAL if len(ghosts.worth) > 0 else 1.0
+    chance = min(1.0, float(ghosts.sums[CUT]) * least)
     return 0.0 if chance == 1.0 else -1.0 / math.log1p(-chance)
 
 
@@ -195,7 +197,7 @@ def _weight(ghosts: Ghosts, importance: float, how: int) -> float:
     sums[WEIGHED] += worth
     sums[WEIGHED_ROWS] += 1.0
     mean = sums[WEIGHED] / sums[WEIGHED_ROWS]
-    return 0.5 + 0.5 * worth / mean if mean > 0.0 else 1.0
+    return _EQUAL + (1.0 - _EQUAL) * worth / mean if mean > 0.0 else 1.0
 
 
 @inner

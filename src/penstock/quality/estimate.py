@@ -16,6 +16,9 @@ class Share(NamedTuple):
     high: float
 
 
+UNKNOWN = Share(math.nan, math.nan, math.nan)
+
+
 def recall_in_matches(health: Health) -> Share:
     """Estimate the share made of the matches that a join without a budget would have made.
 
@@ -93,7 +96,7 @@ def recall_of(
     [1.0, 0.947, 1.0]
     """
     if not known:
-        return Share(math.nan, math.nan, math.nan)
+        return UNKNOWN
     share = _share(made, lost)
     if unseen <= 0.0 and variance <= 0.0:
         return Share(share, share, share)
