@@ -10,6 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.engine.keys import Keys
+from penstock.engine.plan import Plan, Side
+from penstock.engine.state import start
+from penstock.engine.step import step
+from penstock.policies import by_name
+from penstock.query import JoinQuery, Window
+from reference import splitmix
 
 MASK = 2**64 - 1
 
@@ -142,3 +148,28 @@ def test_the_place_in_a_pair_of_keys_matters():
     grid = np.array([(a, b) for a in range(100) for b in range(100)])
     found, _ = keys.hashes(keys.read([pa.array(grid[:, 0]), pa.array(grid[:, 1])]))
     assert len(set(found.tolist())) == len(grid)
+
+
+def colliding():
+    """Two texts of bytes with one hash: the second half undoes what the first half did."""
+    one, other = (int.from_bytes(half, "little") for half in (b"left hal", b"another!"))
+    ends = [splitmix(16 ^ one), splitmix(16 ^ other)]
+    second = int.from_bytes(b"the end.", "little")
+    return [
+        first.to_bytes(8, "little") + (second ^ end).to_bytes(8, "little")
+        for first, end in zip((one, other), ends, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("output", ["matches", "counts"])
+def test_different_keys_of_one_hash_do_not_match(output):
+    keys = colliding()
+    found, _ = hashes(keys_of(pa.binary(), pa.binary()), pa.array(keys))
+    assert found[0] == found[1]
+    left, right = (pa.table({"t": [1, 2], "k": side}) for side in (keys, [keys[1], b"third"]))
+    query = JoinQuery(on=(("k", "k"),), time=("t", "t"), windows=(Window.of(5), Window.of(5)))
+    plan = Plan(query, [left.schema, right.schema], by_name("random"), side=Side(output=output))
+    out = step(start(plan), [left, right])
+    assert out.health.matched == 1
+    if output == "matches":
+        assert out.matches["t_left"].to_pylist() == [2]

@@ -214,7 +214,7 @@ def _counters(state: State, held: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
 def _rank_keys(state: State) -> NDArray[np.int64]:
     """Return what the queue knows of each slot's rank, where that can never change."""
     keys = np.zeros(len(state.store.wide), np.int64)
-    if state.plan.fixed:
+    if state.plan.fixed and state.plan.worth_column["kept_rank"] < 0:
         list_ranks(state.store, state.plan.terms(state.limits, in_order=True), keys)
     return keys
 
