@@ -139,6 +139,7 @@ def contest(
             store.links[slot, STREAM] + 0,
             luck(terms.ghost_luck, store.wide[slot, TURN]),
             importance_of(store, terms, slot),
+            terms.combine,
             (oldest_alive(store, terms, 0), oldest_alive(store, terms, 1)),
         )
         leave(store, counting, terms, slot, GONE_SHED, out)

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from penstock.engine.compact import compacted
 from penstock.kernels.store import PLACE
 
 NOWHERE = np.int64(-1)  # the place of a row that nothing is kept of but numbers
@@ -66,7 +67,8 @@ class Segments:
             return
         number, self._next = self._next, self._next + 1
         wide[slots, PLACE] = place_of(number, np.arange(len(slots)))
-        self.by_number[number] = Segment(stream, table.combine_chunks(), slots, len(slots))
+        table = compacted(table.combine_chunks())
+        self.by_number[number] = Segment(stream, table, slots, len(slots))
 
     def restore(self, number: int, segment: Segment) -> None:
         """Put back a segment that was saved."""

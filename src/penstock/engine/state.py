@@ -15,7 +15,14 @@ from penstock.engine.segments import Segments
 from penstock.errors import StateMoved
 from penstock.kernels.demand import new_demand
 from penstock.kernels.ghosts import HELD as GHOSTS_HELD
-from penstock.kernels.ghosts import LOST, LOST_VARIANCE, VALUE, VALUE_VARIANCE, Ghosts
+from penstock.kernels.ghosts import (
+    LOST,
+    LOST_VARIANCE,
+    VALUE,
+    VALUE_VARIANCE,
+    Ghosts,
+    unseen,
+)
 from penstock.kernels.store import (
     ARRIVED,
     CLOCK,
@@ -90,6 +97,7 @@ class State:
             lost_variance=max(0.0, float(sums[LOST_VARIANCE])),
             lost_value=float(sums[VALUE if valued else LOST]),
             lost_value_variance=max(0.0, float(sums[VALUE_VARIANCE if valued else LOST_VARIANCE])),
+            unseen=unseen(self.ghosts),
             ghosts=int(sums[GHOSTS_HELD]),
             estimated=not bounded or len(self.ghosts.links) > 0,
             peak_rows=int(self.store.tally[PEAK]),
