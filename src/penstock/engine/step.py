@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from penstock.arrivals.counting import LIMIT, USED, forget_unseen, to_sketch
 from penstock.engine.health import Health
 from penstock.engine.hot_loop import CELLS, RESUME, advance, settle_between
-from penstock.engine.joined import matches_of, output_schema, shed_rows
+from penstock.engine.joined import batch_rows, matches_of, output_schema, shed_rows
 from penstock.engine.plan import Plan
 from penstock.engine.room import with_room
+from penstock.engine.scratch import borrow, hand_back
 from penstock.engine.segments import row_of, segment_of
 from penstock.engine.sequence import CURRENT, LATEST, Sequenced, refuse_times, sequence, ticks
 from penstock.engine.state import State
@@ -43,7 +44,7 @@ from penstock.kernels.terms import (
 from penstock.query import Budget, Window
 
 _SLICE = 1 << 16  # rows taken in at once: what a step needs beside the state stays small
-_PAIRS = 1 << 18  # pairs written before they are turned into rows
+_PAIRS = 1 << 16  # pairs written before they are turned into rows
 
 Tables = Sequence[pa.Table | None]  # one per stream; None brings nothing
 Accepted = Sequence[pa.Table]
@@ -162,11 +163,12 @@ class Flow:
         for stream in (0, 1):
             staying = np.flatnonzero((sequenced.slots >= 0) & (flags[:, OF_STREAM] == stream))
             if len(staying):
-                rows = sequenced.tables[stream].select(plan.columns[stream])
-                rows = rows.take(pa.array(sequenced.row[staying]))
+                rows = batch_rows(sequenced, stream, staying)
                 slots = sequenced.slots[staying]
                 state.segments.lay_down(state.store.wide, stream, rows, slots)
         state.segments.tidy(state.store.wide)
+        sequenced.forget()
+        hand_back(out.pairs, out.gone)
 
 
 def step(
@@ -304,9 +306,7 @@ def _slices(plan: Plan, tables: Accepted) -> Iterator[Accepted]:
 def _new_out(state: State, rows: int, *, pairs: int) -> Out:
     held = int(state.store.streams[0].sum())
     return Out(
-        np.empty((pairs, 2), np.int64),
-        np.empty((held + rows, 4), np.int64),
-        np.zeros(2, np.int64),
+        borrow((pairs, 2), np.int64), borrow((held + rows, 4), np.int64), np.zeros(2, np.int64)
     )
 
 

@@ -4,6 +4,7 @@ import math
 import statistics
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import get_args
 
 from penstock.lab.claims import judged
 from penstock.lab.experiments import network_ages
@@ -25,9 +26,9 @@ from penstock.policies import (
     UntilExpiry,
     Weighted,
 )
+from penstock.query import Combination
 
 PERCENT = (5, 10, 25, 50)
-COMBINATIONS = ("min", "sum", "product", "max", "mean")
 COVERED_PERCENT = (10, 25)
 RUNS_PER_SEED, FULL = 80, 400
 WITHIN = 0.02  # how far off an estimate may be
@@ -91,7 +92,7 @@ def workloads() -> dict[str, Workload]:
             f"importance, {combine}": Workload(
                 Setting("importance", {}, (399, 399), 800, combine), 800, _BY_IMPORTANCE
             )
-            for combine in COMBINATIONS
+            for combine in get_args(Combination)
         },
         **{
             f"ages, {shape}": Workload(
@@ -243,7 +244,7 @@ def _by_policy(found: Found, tried: dict[str, Workload]) -> Table:
 
 
 def _how_often(found: Found, asked: dict[str, Workload]) -> Table:
-    rows = []
+    rows: list[tuple[str | float, ...]] = []
     for name, work in asked.items():
         for percent in COVERED_PERCENT:
             for attempt in work.attempts(percent):
