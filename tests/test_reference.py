@@ -269,7 +269,7 @@ def test_gain_and_loss(order):
 
 def test_age_curve():
     # C = 0 0 4 5. From bucket 0: 0/1, 4/2, 5/3, so 2; from 1: 4/1, 5/2, so 4; from 2: 1.
-    # With unit 2: ages 0 and 1 rank 1.0, 2 and 3 rank 2.0, 4 and 5 rank 0.5, older ones 0.0.
+    # With unit 2: age 0 ranks 4/2/2 = 1.0, age 1 4/1.5/2 = 1.33, 2 and 3 2.0, 4 and 5 0.5, older 0.
     curve = ([0, 4, 1], 2)
     options = {"windows": (9, 9), "memory": 1, "split": (1, 0)}
     options["policy"] = policy("age-curve", curves=[curve, curve])
@@ -277,8 +277,8 @@ def test_age_curve():
     assert shed_letters(line("a.b...c"), [], **options) == "ba"
     # At 4, a has 0.5 and b 1.0.
     assert shed_letters(line("a...b"), [], **options) == "a"
-    # Under a count window the age is 1 for the older of two: both 1.0, and the older leaves.
-    assert shed_letters(line("a.b...c"), [], kind="count", **options) == "ab"
+    # Under a count window ages count rows: at b, a has 1.33 and b 1.0; at c, a has 2.0.
+    assert shed_letters(line("a.b...c"), [], kind="count", **options) == "bc"
     # Different curves in a shared memory: a has max(1, 4/2) / 1 = 2, b has max(3, 3.2/2) / 2 = 1.5.
     options = {"windows": (9, 9), "memory": 1, "split": "shared"}
     options["policy"] = policy("age-curve", curves=[([1, 3], 1), ([3, 0.2], 2)])

@@ -55,7 +55,7 @@ def test_a_run_shows_numbers_claims_and_what_it_wrote(tmp_path, capsys, monkeypa
     monkeypatch.setenv("COLUMNS", "200")
     assert call("lab", "run", "uniform", "--seeds", 1, "--out", tmp_path) == 0
     printed = capsys.readouterr().out
-    for part in ("match-probability", "verdict", "not comparable", "uniform.json", "uniform.svg"):
+    for part in ("probability", "verdict", "not comparable", "uniform.json", "uniform.svg"):
         assert part in printed
 
 

@@ -250,7 +250,7 @@ def test_every_policy_runs(files, replay):
 
 @pytest.mark.parametrize(
     ("memory", "unit", "amount"),
-    [("8", "rows", 8), ("20KB", "bytes", 20_000), ("1 MiB", "bytes", 2**20), ("50%", "rows", None)],
+    [("8", "rows", 8), ("30KB", "bytes", 30_000), ("1 MiB", "bytes", 2**20), ("50%", "rows", None)],
 )
 def test_memory_is_rows_or_bytes_or_a_share(files, replay, memory, unit, amount):
     report = replay(*files, *ONE_EACH[:-1], memory)

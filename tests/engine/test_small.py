@@ -67,14 +67,14 @@ def test_every_policy_does_as_its_twin(names, order, kind):
 @pytest.mark.parametrize("policy", ALL, ids=lambda policy: policy.name)
 def test_on_bytes_with_scarce_ghosts_and_learned_ages(policy):
     left, right = small(1), small(2)
-    query = query_of((4, 3), "time", "20KB")
+    query = query_of((4, 3), "time", "30KB")
     ran = run(left, right, query, policy, ages=LearnedAges(3), ghosts=0.1, cuts=(7,))
     assert ran.pairs == reference.exact_pairs(left, right, (4, 3))
 
 
 def test_a_sketch_takes_over_where_keys_are_many():
     rows = [Row(time, time % 90) for time in range(180)]
-    query = query_of((90, 90), "time", "20KB")
+    query = query_of((90, 90), "time", "30KB")
     ran = run(rows, rows, query, by_name("match-probability"), ghosts=0.5)
     assert ran.state.counting.sketch.shape[1] > 0
     assert ran.health.matched + sum(ran.health.shed) > 180

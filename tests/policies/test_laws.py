@@ -168,7 +168,7 @@ def many(seed, count=300, keys=150, times=100, nulls=True):
 
 
 LEFT, RIGHT = many(1), many(2)
-BYTES = "20KB"  # room for a few dozen rows, and for 64 counters before a sketch takes over
+BYTES = "30KB"  # room for a few dozen rows, and for 64 counters before a sketch takes over
 
 
 @every_policy

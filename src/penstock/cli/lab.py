@@ -1,24 +1,23 @@
 """`penstock lab`: the papers' experiments, run again, with a verdict on each of their claims."""
 
 import json
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
+from rich.table import Table as Grid
 
+from penstock.cli.progress import shown_progress
 from penstock.errors import InvalidData
 from penstock.lab.experiments import EXPERIMENTS, Experiment, by_name, perform
 from penstock.lab.record import Record
 from penstock.lab.sweep import Sweep, spread_over
 from penstock.report import claims as claims_page
-from penstock.report import console as text
 from penstock.report import figures
+from penstock.report.page import page_of
+from penstock.report.terminal import print_record
 
 _OUT = Path("out/lab")
 
@@ -40,12 +39,12 @@ def list_(as_json: bool) -> None:
         ]
         click.echo(json.dumps(rows, indent=2))
         return
-    table = Table()
-    for column in ("name", "paper", "question"):
-        table.add_column(column, no_wrap=column == "name")
+    grid = Grid(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for column, share in (("name", None), ("paper", 1), ("question", 2)):
+        grid.add_column(column, no_wrap=share is None, ratio=share)
     for about in abouts:
-        table.add_row(about.name, about.paper, about.question)
-    Console().print(table)
+        grid.add_row(about.name, about.paper, about.question)
+    Console().print(grid)
 
 
 @lab.command(short_help="Run experiments by name, or all.")
@@ -68,25 +67,26 @@ def list_(as_json: bool) -> None:
     type=click.Path(file_okay=False, path_type=Path),
     default=_OUT,
     show_default=True,
-    help="Folder for records and figures.",
+    help="Folder for records, pages and figures.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the records as JSON.")
 def run(names: Sequence[str], seed: int, seeds: int, jobs: int, out: Path, as_json: bool) -> None:
-    """Run experiments, judge the papers' claims, and write a record and a figure of each."""
+    """Run experiments, judge the papers' claims, and write a record, page and figure of each."""
     experiments = _chosen(names)
     figures.check_installed()
     _make(out)
-    console, printed = Console(), []
+    printed = []
     with spread_over(jobs) as spread:
         for experiment in experiments:
-            with _progress(experiment.about.name, quiet=as_json) as progress:
+            with shown_progress(quiet=as_json) as bar:
+                progress = bar(experiment.about.name)
                 sweep = Sweep(tuple(range(seed, seed + seeds)), spread, progress)
                 record = perform(experiment, sweep)
             wrote = _write(record, out)
             printed.append({**json.loads(record.to_json()), "wrote": [str(p) for p in wrote]})
             if not as_json:
-                text.show(record, console)
-                click.echo(f"wrote {', '.join(map(str, wrote))} in {record.seconds:g} s\n")
+                print_record(record, points=True)
+                click.echo(f"\nwrote {', '.join(map(str, wrote))} in {record.seconds:g} s\n")
     if as_json:
         click.echo(json.dumps(printed, indent=1))
 
@@ -127,7 +127,9 @@ def _make(folder: Path) -> None:
 def _write(record: Record, folder: Path) -> tuple[Path, ...]:
     path = folder / f"{record.name}.json"
     path.write_text(record.to_json(), encoding="utf-8")
-    return (path, *figures.draw(record, folder / record.name))
+    page = folder / f"{record.name}.html"
+    page.write_text(page_of(record), encoding="utf-8")
+    return (path, page, *figures.draw(record, folder / record.name))
 
 
 def _read(path: Path) -> Record:
@@ -137,20 +139,3 @@ def _read(path: Path) -> Record:
         return Record.from_json(path.read_text(encoding="utf-8"))
     except (KeyError, TypeError, ValueError) as error:
         raise InvalidData(f"{path}: not a record; run `penstock lab run {path.stem}`.") from error
-
-
-@contextmanager
-def _progress(name: str, *, quiet: bool) -> Iterator[Callable[[int, int], None]]:
-    """Show how far an experiment is, on a terminal only, and leave no trace of it."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda done, total: None
-        return
-    columns: tuple[Any, ...] = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
-        task = shown.add_task(name, total=None)
-        yield lambda done, total: shown.update(task, completed=done, total=total)

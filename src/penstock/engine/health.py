@@ -29,6 +29,9 @@ class Health:
         Matches lost to shedding, estimated from ghosts, and the variance of the estimate.
     lost_value, lost_value_variance
         The same for the sum of importance.
+    unseen
+        For how many lost matches one may stand that no ghost saw; 0 while every ghost has had
+        a place, so that losses are counted and not estimated.
     ghosts
         Ghosts remembered now; 0 places for ghosts means that losses are not known.
     estimated
@@ -56,6 +59,7 @@ class Health:
     lost_variance: float
     lost_value: float
     lost_value_variance: float
+    unseen: float
     ghosts: int
     estimated: bool
     peak_rows: int

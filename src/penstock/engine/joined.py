@@ -16,6 +16,8 @@ from penstock.engine.sequence import LATEST, Sequenced, importance_of
 from penstock.kernels.ghosts import COMBINATIONS, MAX, MIN, PRODUCT, SUM
 from penstock.kernels.terms import HELD_PLACE, NEW_ROW, OF_STREAM, TIME
 
+_AT_ONCE = 64 << 20  # bytes of joined rows that are made at once
+
 
 class Found(NamedTuple):
     """The matches of one buffer of pairs."""
@@ -61,6 +63,33 @@ def take_rows(
 ) -> tuple[pa.Table, NDArray[np.int64]]:
     """Return rows of a stream by their places, one at least, and the order in which they come."""
     return segments.take(places, lambda at: batch_rows(sequenced, stream, at))
+
+
+def matches_of(
+    plan: Plan, segments: Segments, sequenced: Sequenced, pairs: NDArray[np.int64]
+) -> Iterator[Found]:
+    """Find the matches of index pairs, so many at a time that their rows take little memory.
+
+    One wide row may be in very many pairs, and its payload is in each of them.
+    """
+    at_once = max(1, int(_AT_ONCE / max(1.0, _width(segments, sequenced))))
+    waiting = [pairs[begin : begin + at_once] for begin in range(0, len(pairs), at_once)][::-1]
+    while waiting:
+        piece = waiting.pop()
+        try:
+            yield find_matches(plan, segments, sequenced, piece)
+        except pa.ArrowInvalid:  # more than 2 GB of text: rows far wider than the others
+            if len(piece) == 1:
+                raise
+            half = len(piece) // 2
+            waiting += [piece[half:], piece[:half]]
+
+
+def _width(segments: Segments, sequenced: Sequenced) -> float:
+    """Return about how many bytes the widest kind of joined row takes."""
+    widths = [table.nbytes / max(1, table.num_rows) for table in sequenced.kept]
+    held = segments.by_number.values()
+    return 2.0 * max(*widths, *(s.payload / max(1, len(s.slots)) for s in held))
 
 
 def find_matches(

@@ -22,13 +22,15 @@ from penstock.errors import InvalidQuery
 
 _INTEGERS = (pa.types.is_integer, pa.types.is_boolean)
 _MOST_DIGITS = 76  # of a decimal
+_ODD = np.uint64(0x9E3779B97F4A7C15)  # so that multiplying by it can be undone
 _START = np.uint64(0x243F6A8885A308D3)  # any odd-looking constant: the hash of a key of no columns
 
 
 @compiled
 def _mix(hashes: Any, more: Any) -> None:
     for i in range(len(hashes)):
-        hashes[i] = splitmix(hashes[i] ^ more[i])
+        # Turned first, or (a, b) would have the hash of (b, a), and (a, a) that of (b, b).
+        hashes[i] = splitmix(hashes[i] * _ODD ^ more[i])
 
 
 @compiled

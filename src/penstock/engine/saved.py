@@ -6,8 +6,8 @@ ghosts, notes, and which rows of which segment are still held.  So who writes st
 after the other (a checkpoint, a state store) writes only the parts that are not there yet:
 
     state   step 1        step 2        step 3
-    parts   segment-1     segment-1     segment-4      1 and 2 merged; 3 had died
-                          segment-2
+    parts   segment-1-80  segment-1-80  segment-4-97   1 and 2 merged; 3 had died
+                          segment-2-50
             changing      changing      changing
 
 Indexes and eviction orders are not saved.  They are made anew from the rows.
@@ -60,7 +60,7 @@ from penstock.kernels.store import (
     UNPLACED,
 )
 
-VERSION = 1
+VERSION = 2
 CHANGING = "changing"  # the name of the one part that every state has
 
 
@@ -99,7 +99,7 @@ def save(state: State, *, written: Collection[str] = ()) -> Saved:
         living = segment.slots[segment.slots >= 0]
         # Rows of an instant that is still open have no turn yet; their segment is not final.
         is_open = bool((state.store.wide[living, TURN] == UNPLACED).any())
-        name = f"segment-{number}-open" if is_open else f"segment-{number}"
+        name = _part_name(number, segment.alive, is_open, written)
         changing[f"alive:{name}"] = np.packbits(segment.slots >= 0)
         parts[name] = b"" if name in written else _segment_bytes(state, segment, keys)
     loose = held[state.store.wide[held, PLACE] == NOWHERE]
@@ -118,6 +118,19 @@ def save(state: State, *, written: Collection[str] = ()) -> Saved:
         "parts": list(parts),
     }
     return Saved(names, {CHANGING: _packed(changing, facts), **fresh})
+
+
+def _part_name(number: int, alive: int, is_open: bool, written: Collection[str]) -> str:
+    """Return the name of a segment's part: the one it was written under, or a new one.
+
+    What is written says nothing of rows that were gone by then, and rows only leave.  So number
+    and rows alive name the bytes: under one name they are always the same.
+    """
+    if is_open:
+        return f"segment-{number}-{alive}-open"
+    start = f"segment-{number}-"
+    before = (name for name in written if name.startswith(start) and not name.endswith("-open"))
+    return next(before, f"{start}{alive}")
 
 
 def restore(plan: Plan, parts: Mapping[str, bytes]) -> State:
@@ -182,6 +195,7 @@ def _held_slots(state: State) -> NDArray[np.int64]:
 def _counters(state: State, held: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
     arrays = {
         "limits": state.limits,
+        "demand": state.store.demand,
         "streams": state.store.streams,
         "tally": state.store.tally,
     }
@@ -201,7 +215,7 @@ def _counters(state: State, held: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
 def _rank_keys(state: State) -> NDArray[np.int64]:
     """Return what the queue knows of each slot's rank, where that can never change."""
     keys = np.zeros(len(state.store.wide), np.int64)
-    if state.plan.fixed:
+    if state.plan.fixed and state.plan.worth_column["kept_rank"] < 0:
         list_ranks(state.store, state.plan.terms(state.limits, in_order=True), keys)
     return keys
 
@@ -226,6 +240,10 @@ def _numbers(
 
 def _segment_bytes(state: State, segment: Segment, keys: NDArray[np.int64]) -> bytes:
     numbers = _numbers(state, segment.slots.astype(np.int64), keys)
+    column = state.plan.worth_column
+    for moving in (column["note"], column["kept_rank"]):
+        if moving >= 0:
+            numbers["worth"][:, moving] = 0.0  # saved apart, with what changes
     payload = np.frombuffer(_table_bytes(segment.table), np.uint8)
     return _packed({**numbers, "payload": payload}, {"stream": segment.stream})
 
@@ -268,6 +286,7 @@ def _lay_out_rows(state: State, found: _Rows, changing: Any) -> None:
     unplaced = facts[:, rows.FACT_TURN] == UNPLACED
     turns = np.where(unplaced, np.iinfo(np.int64).max, facts[:, rows.FACT_TURN])
     order = np.lexsort((facts[:, rows.FACT_PLACE], turns, facts[:, rows.FACT_MARK]))
+    state.store.demand[:] = changing["demand"]
     state.store.streams[:] = changing["streams"]
     state.store.streams[[FIRST_OPEN, OLDEST, NEWEST, LAST_LINKED, BASE]] = -1
     state.store.streams[[FIRST_CELL, CELLS, QUEUED]] = 0

@@ -20,6 +20,7 @@ from penstock.engine.columns import (
     mark_dead,
     write_places,
 )
+from penstock.engine.compact import compacted
 from penstock.kernels.store import PLACE
 
 NOWHERE = np.int64(-1)  # the place of a row that nothing is kept of but numbers
@@ -57,6 +58,7 @@ class Segment:
     slots: NDArray[np.int32]  # -1: the row is gone
     alive: int
     plain: bool = False  # the directory knows where its columns lie
+    payload: int = 0  # bytes; Arrow takes its time to add them up
 
 
 class Segments:
@@ -71,7 +73,7 @@ class Segments:
     def nbytes(self) -> int:
         """What the segments take."""
         segments = self.by_number.values()
-        return self.directory.nbytes + sum(s.table.nbytes + s.slots.nbytes for s in segments)
+        return self.directory.nbytes + sum(s.payload + s.slots.nbytes for s in segments)
 
     def lay_down(self, wide: NDArray[np.int64], stream: int, table: pa.Table, slots: Any) -> None:
         """Add rows as a new segment, and tell their slots where they lie."""
@@ -81,7 +83,8 @@ class Segments:
             return
         number, self._next = self._next, self._next + 1
         write_places(wide, slots, int(place_of(number, 0)))
-        self._add(number, Segment(stream, table.combine_chunks(), slots, len(slots)))
+        table = compacted(table.combine_chunks())
+        self._add(number, Segment(stream, table, slots, len(slots)))
 
     def restore(self, number: int, segment: Segment) -> None:
         """Put back a segment that was saved."""
@@ -93,6 +96,7 @@ class Segments:
         self.by_number[number] = segment
         addresses = addresses_of(segment.table)
         segment.plain = addresses is not None
+        segment.payload = segment.table.nbytes
         known = np.zeros(0, np.int64) if addresses is None else addresses
         self.directory.add(number, min(self.by_number), known, segment.slots)
 
@@ -115,7 +119,7 @@ class Segments:
         for number, segment in list(self.by_number.items()):
             if segment.alive == 0:
                 del self.by_number[number]
-            elif segment.table.nbytes <= _LARGE:
+            elif segment.payload <= _LARGE:
                 level = (segment.alive.bit_length() - 1) // _BITS_A_LEVEL
                 levels.setdefault((segment.stream, level), []).append(number)
         for (stream, _), numbers in levels.items():

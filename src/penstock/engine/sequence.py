@@ -123,7 +123,7 @@ def row_bytes(table: pa.Table) -> NDArray[np.int64]:
 def _value_bytes(array: pa.Array) -> Any:
     kind = array.type
     if pa.types.is_dictionary(kind):
-        return _value_bytes(array.dictionary_decode())
+        return _value_bytes(array.dictionary_decode()) + kind.index_type.bit_width // 8
     if isinstance(array, pa.ExtensionArray):
         return _value_bytes(array.storage)
     if pa.types.is_struct(kind):

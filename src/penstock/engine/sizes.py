@@ -11,13 +11,16 @@ _INDEX_BYTES = 14  # a cell and two thirds
 _LISTED_BYTES = 4  # in which slot a row of a segment is
 _GROWTH = 1.25  # room is made for a quarter more than is held
 _GHOST_BYTES = 16 + 16 + 16 + _INDEX_BYTES
+_GHOST_WORTH_BYTES = 24  # where rows have an importance
 _COUNTER_BYTES = 60  # key and four counts, two thirds full
 _PAYLOAD_BYTES = 64  # of a row nothing is known of yet
 # A share of a budget in bytes that ghosts, and counters, may take at most.
 _GHOST_SHARE, _COUNTER_SHARE = 1 / 8, 1 / 16
-# In a small memory as many ghosts as rows; in a large one an eighth, since the error of an
-# estimate goes by how many there are, not by their share.
+# In a small memory as many ghosts as rows, and a few hundred at least; in a large one an
+# eighth, since the error of an estimate goes by how many there are, not by their share.
 _ALL_GHOSTS, _GHOSTS_PER_ROW = 4096, 1 / 8
+_LEAST_GHOSTS = 512  # without which an estimate is of little use, however small a budget of rows
+_FEWEST_GHOSTS = 8  # where any are wanted
 _ALL_COUNTERS, _COUNTERS_PER_ROW = 4096, 1 / 8
 _LEAST_COUNTERS = 1024  # keys that are counted one by one even under the smallest budget of rows
 
@@ -73,15 +76,21 @@ def sizes_of(
     if memory is None:
         return Sizes(overhead, 0, 0)
     in_bytes = memory.unit == "bytes"
-    rows = int(memory.amount / (overhead + _PAYLOAD_BYTES)) if in_bytes else int(memory.amount)
-    places = _fewer(rows, _ALL_GHOSTS, _GHOSTS_PER_ROW) if ghosts is None else int(rows * ghosts)
+    rows = {
+        "bytes": int(memory.amount / (overhead + _PAYLOAD_BYTES)),
+        "rows": int(memory.amount),
+        "share": _ALL_GHOSTS,  # of what, only the run will tell
+    }[memory.unit]
+    places = int(rows * ghosts) if ghosts is not None else 0
+    if ghosts is None:
+        places = max(_LEAST_GHOSTS, _fewer(rows, _ALL_GHOSTS, _GHOSTS_PER_ROW))
     counters = max(_LEAST_COUNTERS, _fewer(rows, _ALL_COUNTERS, _COUNTERS_PER_ROW))
     if in_bytes:
-        each = _GHOST_BYTES + 16 * valued
+        each = _GHOST_BYTES + _GHOST_WORTH_BYTES * valued
         places = min(places, int(memory.amount * _GHOST_SHARE / each))
         counters = max(64, int(memory.amount * _COUNTER_SHARE / _COUNTER_BYTES))
     if ghosts is None or ghosts > 0:
-        places = max(places, 8)
+        places = max(places, _FEWEST_GHOSTS)
     return Sizes(overhead, places, counters if counts else 0)
 
 

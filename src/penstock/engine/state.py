@@ -13,8 +13,16 @@ from penstock.engine.health import Health
 from penstock.engine.plan import Plan
 from penstock.engine.segments import Segments
 from penstock.errors import StateMoved
+from penstock.kernels.demand import new_demand
 from penstock.kernels.ghosts import HELD as GHOSTS_HELD
-from penstock.kernels.ghosts import LOST, LOST_VARIANCE, VALUE, VALUE_VARIANCE, Ghosts
+from penstock.kernels.ghosts import (
+    LOST,
+    LOST_VARIANCE,
+    VALUE,
+    VALUE_VARIANCE,
+    Ghosts,
+    unseen,
+)
 from penstock.kernels.store import (
     ARRIVED,
     CLOCK,
@@ -29,6 +37,7 @@ from penstock.kernels.store import (
     bytes_of,
     new_store,
 )
+from penstock.kernels.terms import BUDGET, LEFT_PART, LIMITS, POOL, SHARE, WATERMARK, WINDOW
 
 
 @dataclass
@@ -88,10 +97,11 @@ class State:
             lost_variance=max(0.0, float(sums[LOST_VARIANCE])),
             lost_value=float(sums[VALUE if valued else LOST]),
             lost_value_variance=max(0.0, float(sums[VALUE_VARIANCE if valued else LOST_VARIANCE])),
+            unseen=unseen(self.ghosts),
             ghosts=int(sums[GHOSTS_HELD]),
             estimated=not bounded or len(self.ghosts.links) > 0,
             peak_rows=int(self.store.tally[PEAK]),
-            budget=int(self.limits[1].sum()) if bounded else None,
+            budget=int(self.limits[BUDGET].sum()) if bounded else None,
             bytes=self.nbytes,
             clock=int(self.store.tally[CLOCK]) if self.store.tally[STARTED] else None,
         )
@@ -99,14 +109,15 @@ class State:
 
 def start(plan: Plan) -> State:
     """Return the state of a join before its first row."""
-    limits = np.zeros((4, 2), np.int64)
-    limits[0] = plan.windows
-    limits[1] = plan.budget()
-    limits[2] = plan.pools
-    limits[3] = -(2**62)  # no watermark yet
+    limits = np.zeros((LIMITS, 2), np.int64)
+    limits[WINDOW] = plan.windows
+    limits[BUDGET] = plan.budget()
+    limits[POOL] = plan.pools
+    limits[WATERMARK] = -(2**62)  # none yet
+    limits[[SHARE, LEFT_PART], 0] = plan.share()
     return State(
         plan=plan,
-        store=new_store(2, plan.shape),
+        store=new_store(2, plan.shape, new_demand(2, wanted=plan.shared_out)),
         ghosts=plan.new_ghosts(),
         counting=plan.new_counting(),
         ages=plan.new_ages(),

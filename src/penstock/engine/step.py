@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from penstock.arrivals.counting import LIMIT, USED, forget_unseen, to_sketch
 from penstock.engine.health import Health
 from penstock.engine.hot_loop import CELLS, RESUME, advance, settle_between
-from penstock.engine.joined import batch_rows, find_matches, output_schema, shed_rows
+from penstock.engine.joined import batch_rows, matches_of, output_schema, shed_rows
 from penstock.engine.plan import Plan
 from penstock.engine.room import with_room
 from penstock.engine.scratch import borrow, hand_back
@@ -20,8 +20,10 @@ from penstock.engine.segments import row_of, segment_of
 from penstock.engine.sequence import CURRENT, LATEST, Sequenced, refuse_times, sequence, ticks
 from penstock.engine.state import State
 from penstock.errors import InvalidQuery
+from penstock.kernels.demand import rescale
 from penstock.kernels.store import ARRIVED, SPARE, UNMATCHABLE
 from penstock.kernels.terms import (
+    BUDGET,
     DONE,
     GONE,
     GONE_FATE,
@@ -29,11 +31,14 @@ from penstock.kernels.terms import (
     GONE_SHED,
     GONE_STREAM,
     GONE_WHEN,
+    LEFT_PART,
     NEED_ROOM,
     NEED_SKETCH,
     OF_STREAM,
     PAIRS,
+    SHARE,
     WATERMARK,
+    WINDOW,
     Out,
 )
 from penstock.query import Budget, Window
@@ -132,12 +137,12 @@ class Flow:
                 )
             if out.count[PAIRS]:
                 pairs = out.pairs[: out.count[PAIRS]]
-                found = find_matches(plan, state.segments, sequenced, pairs)
+                for found in matches_of(plan, state.segments, sequenced, pairs):
+                    state.matched += found.matched
+                    state.value += found.value
+                    if found.rows is not None and found.rows.num_rows:
+                        yield found.rows
                 out.count[PAIRS] = 0
-                state.matched += found.matched
-                state.value += found.value
-                if found.rows is not None and found.rows.num_rows:
-                    yield found.rows
         self._clean_up(out, sequenced)
 
     def _clean_up(self, out: Out, sequenced: Sequenced) -> None:
@@ -210,20 +215,24 @@ def change(
     """
     limits = state.limits.copy()
     if memory is not None:
-        if not state.plan.bounded or (memory.unit == "bytes") != state.plan.costed:
+        began = state.plan.query.memory
+        if began is None or memory.unit != began.unit:
             raise InvalidQuery(
                 f"memory={memory.amount:g}: the join began with a budget of another kind; start it "
                 "with a budget in the same unit."
             )
-        limits[1] = state.plan.budget(memory)
+        limits[BUDGET] = state.plan.budget(memory)
+        limits[[SHARE, LEFT_PART], 0] = state.plan.share(memory)
     if windows is not None:
         kinds = [window.kind for window in windows]
         if kinds != [window.kind for window in state.plan.query.windows]:
             raise InvalidQuery(
                 f"within={kinds}: the join began with windows of another kind; only lengths change."
             )
-        limits[0] = [w.length - 1 if w.kind == "rows" else w.length for w in windows]
+        limits[WINDOW] = [w.length - 1 if w.kind == "rows" else w.length for w in windows]
+    lengths = (state.limits[WINDOW], limits[WINDOW])
     state = state.take_over()
+    state.store = state.store._replace(demand=rescale(state.store.demand, lengths))
     state.limits = limits
     disordered = bool((limits[WATERMARK] >= -LATEST).any())
     flow = Flow(state, (None, None), watermark=limits[WATERMARK] if disordered else None)

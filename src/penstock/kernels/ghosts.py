@@ -1,13 +1,20 @@
 """What stays of rows that were shed: key, time and the chance that they are remembered at all.
 
-When not all ghosts fit, those with the least luck go.  What remains is a random
-sample; a ghost that was kept with chance c stands for 1/c of its kind.  Nor are all taken in
-that would soon have to go: from twice the last cut on, luck does not suffice.  The cut
-is the luck of a ghost that left, so it depends on no ghost that stays, which is
-what keeps the weights unbiased (Duffield, Lund, Thorup. Priority sampling. JACM
-2007; Ting. Adaptive threshold sampling. SIGMOD 2022).
+When not all ghosts fit, those go whose luck is worst for their weight.  What remains is
+a random sample; a ghost that was kept with chance c stands for 1/c of its kind.  The cut
+is that of a ghost that left, so it depends on no ghost that stays, which is what keeps
+the estimate and that of its variance unbiased, whatever the weights (Duffield, Lund,
+Thorup. Priority sampling for estimation of arbitrary subset sums. JACM 2007; Ting.
+Adaptive threshold sampling. SIGMOD 2022).  The weights make the variance small: half is
+the same for all, for the number of matches lost, and half goes by what a match of the row
+is worth, for their value.  So no chance is less than half of what it would be for either
+alone.
+
+Nor are all taken in that would soon have to go: from twice the last cut on, luck does not
+suffice.  That, too, is known before a ghost comes, and is the chance that it begins with.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,10 +33,27 @@ from penstock.kernels.index import (
 )
 
 NEXT, PREV, STREAM, SPARE_SLOT = range(4)  # columns of `links`
-LUCK, CHANCE, PAST, SCRATCH = range(4)  # `odds`; PAST: sum of (1/chance - 1) over lost matches
-IMPORTANCE, PAST_VALUE = 0, 1  # columns of `worth`
-# Cells of `sums`.  ADMITTED: the luck below which a newcomer is remembered at all.
-LOST, LOST_VARIANCE, VALUE, VALUE_VARIANCE, HELD, SPARE, ADMITTED = range(7)
+# Columns of `odds`; LUCK is per weight, PAST the sum of (1/chance - 1) over lost matches.
+LUCK, CHANCE, PAST, SCRATCH = range(4)
+IMPORTANCE, PAST_VALUE, WEIGHT = range(3)  # columns of `worth`
+# Cells of `sums`.  CUT: the least luck per weight that was too little so far.  SEEN: the
+# importance of the rows that came, and their number; WEIGHED: the same of what a match with
+# a shed row is worth.  ADMITTED: the luck per weight below which a newcomer is remembered at all.
+(
+    LOST,
+    LOST_VARIANCE,
+    VALUE,
+    VALUE_VARIANCE,
+    HELD,
+    SPARE,
+    CUT,
+    SEEN,
+    SEEN_ROWS,
+    WEIGHED,
+    WEIGHED_ROWS,
+    ADMITTED,
+) = range(12)
+_EQUAL = 0.5  # the part of a weight that is the same for all rows
 _KEPT_EIGHTHS = 7  # a sweep frees an eighth, so that sweeps cost a constant per ghost
 _SLACK = 2.0  # more luck is admitted than the last sweep let stay: fewer may come from now on
 
@@ -44,25 +68,36 @@ class Ghosts(NamedTuple):
     wide: Any  # int64[slot, 2]: hash, mark
     links: Any  # int32[slot, 4]
     odds: Any  # float32[slot, 4]
-    worth: Any  # float64[slot, 2], or no rows when nothing has an importance
+    worth: Any  # float64[slot, 3], or no rows when nothing has an importance
     table: Any  # int64[cell]
-    sums: Any  # float64[7]
+    sums: Any  # float64[12]
 
 
 def new_ghosts(places: int, *, importance: bool) -> Ghosts:
     """Return room for so many ghosts."""
     links = np.full((places, 4), -1, np.int32)
     links[:, SPARE_SLOT] = np.arange(places - 1, -1, -1)
-    sums = np.zeros(7)
-    sums[SPARE], sums[ADMITTED] = places, 1.0
+    sums = np.zeros(12)
+    sums[SPARE], sums[[CUT, ADMITTED]] = places, np.inf
     return Ghosts(
         wide=np.zeros((places, 2), np.int64),
         links=links,
         odds=np.zeros((places, 4), np.float32),
-        worth=np.zeros((places if importance else 0, 2)),
+        worth=np.zeros((places if importance else 0, 3)),
         table=empty_table(places),
         sums=sums,
     )
+
+
+def unseen(ghosts: Ghosts) -> float:
+    """Return for how many lost matches one may stand that no ghost saw; 0 if all had a place.
+
+    So that, if none is seen, 3.7 times this bounds what was lost with 97.5 % confidence: with
+    the chance c of each ghost, `(1 - c) ** lost` is then 2.5 %.
+    """
+    least = _EQUAL if len(ghosts.worth) > 0 else 1.0
+    chance = min(1.0, float(ghosts.sums[CUT]) * least)
+    return 0.0 if chance == 1.0 else -1.0 / math.log1p(-chance)
 
 
 @inner
@@ -137,7 +172,7 @@ def _sweep(ghosts: Ghosts, alive: Any) -> None:
     keep = min(places - 1, places * _KEPT_EIGHTHS // 8)
     held = int(ghosts.sums[HELD])
     if held <= keep:
-        ghosts.sums[ADMITTED] = min(1.0, _SLACK * ghosts.sums[ADMITTED])
+        ghosts.sums[ADMITTED] *= _SLACK
         return
     seen = 0
     for slot in range(places):
@@ -145,21 +180,52 @@ def _sweep(ghosts: Ghosts, alive: Any) -> None:
             ghosts.odds[seen, SCRATCH] = ghosts.odds[slot, LUCK]
             seen += 1
     cut = _smallest(ghosts.odds[:, SCRATCH], seen, keep)
-    ghosts.sums[ADMITTED] = min(1.0, _SLACK * cut)
+    ghosts.sums[ADMITTED] = _SLACK * cut
     for slot in range(places):
         if links[slot, STREAM] >= 0:
             if ghosts.odds[slot, LUCK] >= cut:
                 _forget(ghosts, slot)
             else:
-                ghosts.odds[slot, CHANCE] = min(ghosts.odds[slot, CHANCE], cut)
+                weight = ghosts.worth[slot, WEIGHT] if len(ghosts.worth) > 0 else 1.0
+                chance = min(float(ghosts.odds[slot, CHANCE]), float(cut) * weight)
+                ghosts.odds[slot, CHANCE] = chance
+    ghosts.sums[CUT] = min(ghosts.sums[CUT], float(cut))
+
+
+@inner
+def _weight(ghosts: Ghosts, importance: float, how: int) -> float:
+    """Return the weight of a shed row: half of it goes by what a match of it is worth.
+
+    That is its importance combined with the mean of those that came, over the mean of this
+    for the rows shed so far.
+    """
+    sums = ghosts.sums
+    worth = abs(combined(how, importance, sums[SEEN] / max(1.0, sums[SEEN_ROWS])))
+    sums[WEIGHED] += worth
+    sums[WEIGHED_ROWS] += 1.0
+    mean = sums[WEIGHED] / sums[WEIGHED_ROWS]
+    return _EQUAL + (1.0 - _EQUAL) * worth / mean if mean > 0.0 else 1.0
 
 
 @inner
 def remember(
-    ghosts: Ghosts, key: int, mark: int, stream: int, luck: float, importance: float, alive: Any
+    ghosts: Ghosts,
+    key: int,
+    mark: int,
+    stream: int,
+    luck: float,
+    importance: float,
+    how: int,
+    alive: Any,
 ) -> None:
     """Leave a ghost of a shed row; `alive` is each stream's lowest mark that can still match."""
-    if len(ghosts.links) == 0 or luck >= ghosts.sums[ADMITTED]:
+    if len(ghosts.links) == 0:
+        return
+    weight = 1.0
+    if len(ghosts.worth) > 0:
+        weight = _weight(ghosts, importance, how)
+    luck /= weight
+    if luck >= ghosts.sums[ADMITTED]:
         return
     if ghosts.sums[SPARE] == 0:
         _sweep(ghosts, alive)
@@ -173,9 +239,10 @@ def remember(
     wide[slot, HASH], wide[slot, MARK] = key, mark
     links[slot, STREAM] = stream
     ghosts.odds[slot, LUCK], ghosts.odds[slot, PAST] = luck, 0.0
-    ghosts.odds[slot, CHANCE] = ghosts.sums[ADMITTED]
+    ghosts.odds[slot, CHANCE] = min(1.0, ghosts.sums[ADMITTED] * weight)
     if len(ghosts.worth) > 0:
         ghosts.worth[slot, IMPORTANCE], ghosts.worth[slot, PAST_VALUE] = importance, 0.0
+        ghosts.worth[slot, WEIGHT] = weight
     links[slot, NEXT] = EMPTY
     cell = find(ghosts.table, wide, links, STREAM, key, stream)
     if cell < 0:
@@ -222,6 +289,9 @@ def meet(
     at: int,
 ) -> None:
     """Count the matches that a newcomer loses: ghosts of `stream` with a mark from low to high."""
+    if len(ghosts.worth) > 0:
+        ghosts.sums[SEEN] += abs(value)
+        ghosts.sums[SEEN_ROWS] += 1.0
     if ghosts.sums[HELD] == 0:
         return
     cell = find(ghosts.table, ghosts.wide, ghosts.links, STREAM, key, stream)

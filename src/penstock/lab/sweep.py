@@ -5,6 +5,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from inspect import signature
 from multiprocessing import get_context
 from typing import Any, Literal, NamedTuple
 
@@ -21,6 +22,7 @@ from penstock.errors import InvalidQuery
 from penstock.lab.traces import Ran, Trace
 from penstock.lab.workloads import WORKLOADS
 from penstock.policies.base import Policy
+from penstock.quality.estimate import UNKNOWN, Share
 from penstock.query import Budget, Combination, JoinQuery, Window
 
 Frequencies = Literal["known", "window", "memory"]
@@ -84,6 +86,8 @@ class Try:
         Age curves: stated, or measured on the whole trace in so many buckets; None learns.
     looks
         At how many evenly spaced moments to note the share of each side.
+    estimate
+        Whether the join is to estimate its recall, on as many ghosts as one has by default.
     """
 
     policy: Policy
@@ -92,6 +96,7 @@ class Try:
     frequencies: Frequencies = "known"
     ages: KnownAges | int | None = None
     looks: int = 0
+    estimate: bool = False
 
 
 @dataclass(frozen=True)
@@ -99,7 +104,8 @@ class Outcome:
     """What one run of one attempt made, beside the exact join of the same rows.
 
     `shares` holds pairs of a time and the left side's share of the rows held then.
-    `seconds` compare with those of attempts of the same sweep only.
+    `seconds` compare with those of attempts of the same sweep only.  `estimates` are what the
+    join said of its recall, in matches and in importance; `counted` if no ghost was missing.
     """
 
     matches: int
@@ -109,6 +115,8 @@ class Outcome:
     exact_rows: int
     seconds: float
     shares: tuple[tuple[float, float], ...] = ()
+    estimates: tuple[Share, Share] = (UNKNOWN, UNKNOWN)
+    counted: bool = False
 
     @property
     def recall(self) -> float:
@@ -230,7 +238,9 @@ class Sweep:
 def run(task: Task) -> Outcomes:
     """Make the streams of a task, join them exactly, and then under each attempt."""
     setting = task.setting
-    pair = WORKLOADS[setting.workload](**setting.options, seed=task.seed)
+    made = WORKLOADS[setting.workload]
+    drawn = {"seed": task.seed} if "seed" in signature(made).parameters else {}
+    pair = made(**setting.options, **drawn)
     valued = "importance" in pair.left.column_names
     traces: dict[Split, Trace] = {
         split: Trace(pair.left, pair.right, setting.query(split, valued=valued))
@@ -273,11 +283,15 @@ def _outcome(trace: Trace, attempt: Try, task: Task, exact: Ran, known: dict[Any
         exact_rows=exact.health.peak_rows,
         seconds=ran.seconds,
         shares=tuple(shares),
+        estimates=(ran.recall, ran.value_recall),
+        counted=ran.health.unseen == 0.0,
     )
 
 
-def _ghosts(attempt: Try) -> float:
-    """Return ghosts per place: the exact join is at hand, so only learning curves needs them."""
+def _ghosts(attempt: Try) -> float | None:
+    """Return ghosts per place: the exact join is at hand, so few attempts need them."""
+    if attempt.estimate:
+        return None
     learning = "ages" in attempt.policy.needs and attempt.ages is None
     return 1.0 if learning else 0.0
 

@@ -29,7 +29,7 @@ from penstock.engine.state import State, start
 from penstock.engine.step import Flow
 from penstock.policies.base import Policy
 from penstock.policies.random import RandomDrop
-from penstock.quality.estimate import Share, recall_of
+from penstock.quality.estimate import Share, recall_in_matches, recall_in_value
 from penstock.query import Budget, JoinQuery
 
 _ROWS_AT_ONCE = 1 << 15
@@ -208,10 +208,7 @@ class Trace:
 def ran_of(state: State, seconds: float) -> Ran:
     """Return what a run produced, from the state it ended with."""
     health = state.health()
-    known = health.estimated
-    recall = recall_of(health.matched, health.lost, health.lost_variance, known=known)
-    value = recall_of(health.value, health.lost_value, health.lost_value_variance, known=known)
-    return Ran(health, seconds, recall, value)
+    return Ran(health, seconds, recall_in_matches(health), recall_in_value(health))
 
 
 def _in_time_order(table: pa.Table, name: str) -> pa.Table:

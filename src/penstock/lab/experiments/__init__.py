@@ -18,6 +18,7 @@ from penstock.lab.experiments import (
     known_frequencies,
     memory_share,
     network_ages,
+    recall_estimate,
     row_lifetime,
     shared_memory,
     skew,
@@ -46,6 +47,7 @@ _LISTED = (  # by paper, in the order of its figures
     Experiment(importance_law.ABOUT, importance_law.importance_over_contrast),
     Experiment(network_ages.ABOUT, network_ages.matches_of_late_partners),
     Experiment(age_shapes.ABOUT, age_shapes.matches_over_shape),
+    Experiment(recall_estimate.ABOUT, recall_estimate.error_and_coverage),
 )
 EXPERIMENTS: Mapping[str, Experiment] = MappingProxyType(
     {experiment.about.name: experiment for experiment in _LISTED}
