@@ -43,6 +43,7 @@ from penstock.kernels.store import (
     INSTANTS,
     LATE,
     OPEN,
+    OPEN_COST,
     PLACE,
     SPARE,
     STARTED,
@@ -108,6 +109,15 @@ def _begin(
 
 
 @inner
+def _is_full(store: Store, terms: Terms, batch: Batch, row: int) -> bool:
+    """Say whether the open instant has no room for one row more, or is none any longer."""
+    if store.tally[STARTED] != 2 or total(store, OPEN) >= terms.largest:
+        return True
+    after = store.tally[OPEN_COST] + batch.numbers[row, ROW_COST] if terms.costed else 0
+    return after > terms.heaviest and store.tally[OPEN_COST] > 0
+
+
+@inner
 def is_late(store: Store, terms: Terms, stream: int, time: int) -> bool:
     """Say whether a row comes behind its watermark: its own stream's, or everyone's clock."""
     if terms.in_order:
@@ -117,15 +127,20 @@ def is_late(store: Store, terms: Terms, stream: int, time: int) -> bool:
 
 @inner
 def _enter_whole(store: Store, terms: Terms, batch: Batch, cursor: Any) -> None:
-    """Find where the instant ends, and let all of its rows enter their windows."""
+    """Find where the instant, or what fits of it, ends; let its rows enter their windows."""
     first, rows = cursor[ROW], len(batch.numbers)
     time = batch.numbers[first, TIME]
     for stream in range(store.streams.shape[1]):
         entered = store.streams[ENTERED, stream]
         cursor[NUMBERED + stream] = entered
         cursor[FENCE + stream] = entered + 1 if terms.counted else time
-    end = first
-    while end < rows and batch.numbers[end, TIME] == time:
+    end, cost = first, 0
+    last = min(rows, first + terms.largest)
+    while end < last and batch.numbers[end, TIME] == time:
+        if terms.costed:
+            cost += batch.numbers[end, ROW_COST]
+            if cost > terms.heaviest and end > first:
+                break
         stream = batch.flags[end, OF_STREAM]
         if not is_late(store, terms, stream, time):
             store.streams[ENTERED, stream] += 1
@@ -179,6 +194,10 @@ def _wait_or_settle(
         if store.streams[OPEN, stream] == 0:
             store.streams[FIRST_OPEN, stream] = slot
         store.streams[OPEN, stream] += 1
+        if terms.costed:
+            store.tally[OPEN_COST] += store.links[slot, COST]
+            if store.tally[OPEN_COST] > terms.heaviest and not terms.whole:
+                close(store, ghosts, counting, ages, terms, out)
         return
     admit(store, counting, ages, terms, slot, store.tally[TURNS])
     store.tally[TURNS] += 1
@@ -331,7 +350,7 @@ def advance(
             if not terms.whole and (
                 store.tally[STARTED] == 0
                 or time > store.tally[CLOCK]
-                or total(store, OPEN) >= terms.largest
+                or (time == store.tally[CLOCK] and _is_full(store, terms, batch, row))
             ):
                 _begin(store, ghosts, counting, ages, terms, time, out)
             if store.tally[SPARE] == 0 or crowded(store, terms, stream):

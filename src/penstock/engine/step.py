@@ -10,13 +10,22 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from penstock.arrivals.counting import LIMIT, USED, forget_unseen, to_sketch
+from penstock.engine.compact import compacted
 from penstock.engine.health import Health
 from penstock.engine.hot_loop import CELLS, RESUME, advance, settle_between
 from penstock.engine.joined import matches_of, output_schema, shed_rows
-from penstock.engine.plan import Plan
+from penstock.engine.plan import ROWS_OF_AN_INSTANT, Plan
 from penstock.engine.room import with_room
 from penstock.engine.segments import row_of, segment_of
-from penstock.engine.sequence import CURRENT, LATEST, Sequenced, refuse_times, sequence, ticks
+from penstock.engine.sequence import (
+    CURRENT,
+    LATEST,
+    Sequenced,
+    refuse_times,
+    row_bytes,
+    sequence,
+    ticks,
+)
 from penstock.engine.state import State
 from penstock.errors import InvalidQuery
 from penstock.kernels.store import ARRIVED, SPARE, UNMATCHABLE
@@ -84,7 +93,7 @@ class Flow:
         state, plan = self.state, self.state.plan
         tables = _with_waiting(state, self._tables)
         if plan.terms(state.limits, in_order=True).whole and not self._last:
-            tables, state.waiting = _hold_back(plan, tables)
+            tables, state.waiting = _hold_back(state, tables)
         else:
             state.waiting = (None, None)
         for part in _slices(plan, tables):
@@ -258,8 +267,12 @@ def _times(plan: Plan, stream: int, table: pa.Table) -> NDArray[np.int64]:
     return ticks(pc.fill_null(column, pc.min(column)), name=plan.query.time[stream])
 
 
-def _hold_back(plan: Plan, tables: Accepted) -> tuple[Accepted, Any]:
-    """Keep the newest instant for the next step, where instants must come whole."""
+def _hold_back(state: State, tables: Accepted) -> tuple[Accepted, Any]:
+    """Keep the newest instant for the next step, where instants must come whole.
+
+    One that has no room in what the budget leaves for it is not waited for.
+    """
+    plan = state.plan
     times = [_times(plan, stream, table) for stream, table in enumerate(tables)]
     newest = max((int(t.max()) for t in times if len(t)), default=None)
     now, later = [], []
@@ -267,7 +280,12 @@ def _hold_back(plan: Plan, tables: Accepted) -> tuple[Accepted, Any]:
         waits = pa.array(time == newest)
         now.append(table.filter(pc.invert(waits)))
         held = table.filter(waits)
-        later.append(held if held.num_rows else None)
+        later.append(compacted(held) if held.num_rows else None)
+    waiting = [table for table in later if table is not None]
+    takes = sum(int(plan.cost_of(row_bytes(t)).sum()) for t in waiting) if plan.costed else 0
+    rows = sum(table.num_rows for table in waiting)
+    if rows > ROWS_OF_AN_INSTANT or takes > plan.open_bytes(state.limits):
+        return tables, (None, None)
     return now, tuple(later)
 
 

@@ -50,7 +50,8 @@ DEPTH = 96  # fences: halving 4 billion rows by chance takes about 2 * 32 of the
     LOOKED_UP,
 ) = range(21)
 # Cells of `tally`.  DISORDER: some row came late, so that turns no longer follow event time.
-CLOCK, TURNS, INSTANTS, SPARE, STARTED, TOUCHED, FADES, PEAK, FREE, DISORDER = range(10)
+# OPEN_COST: what the rows of the open instant take.
+CLOCK, TURNS, INSTANTS, SPARE, STARTED, TOUCHED, FADES, PEAK, FREE, DISORDER, OPEN_COST = range(11)
 UNPLACED = -1  # the turn of a row whose instant is still open, and of a free slot
 
 
@@ -68,7 +69,7 @@ class Store(NamedTuple):
     # Per age bucket, the oldest row not older than it; then, the first of its youngest instant.
     cursors: Any  # int32[stream, 2 * bucket]
     streams: Any  # int64[21, stream]
-    tally: Any  # int64[10]
+    tally: Any  # int64[11]
 
 
 class Shape(NamedTuple):
@@ -92,7 +93,7 @@ def new_store(streams: int, shape: Shape) -> Store:
     counters = np.zeros((21, streams), np.int64)
     counters[[FIRST_OPEN, OLDEST, NEWEST, LAST_LINKED, BASE]] = -1
     counters[CHUNKS] = 1
-    tally = np.zeros(10, np.int64)
+    tally = np.zeros(11, np.int64)
     tally[FREE] = -1
     wide = _slots(0)
     return Store(

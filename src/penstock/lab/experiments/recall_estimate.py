@@ -25,9 +25,10 @@ from penstock.policies import (
     UntilExpiry,
     Weighted,
 )
+from penstock.query import Combination
 
 PERCENT = (5, 10, 25, 50)
-COMBINATIONS = ("min", "sum", "product", "max", "mean")
+COMBINATIONS: tuple[Combination, ...] = ("min", "sum", "product", "max", "mean")
 COVERED_PERCENT = (10, 25)
 RUNS_PER_SEED, FULL = 80, 400
 WITHIN = 0.02  # how far off an estimate may be
@@ -243,7 +244,7 @@ def _by_policy(found: Found, tried: dict[str, Workload]) -> Table:
 
 
 def _how_often(found: Found, asked: dict[str, Workload]) -> Table:
-    rows = []
+    rows: list[tuple[str | float, ...]] = []
     for name, work in asked.items():
         for percent in COVERED_PERCENT:
             for attempt in work.attempts(percent):
