@@ -32,6 +32,7 @@ from penstock.kernels.store import (
     OLDER,
     OLDEST,
     OPEN,
+    OPEN_COST,
     PEAK,
     PLACE,
     SHED,
@@ -224,6 +225,7 @@ def close(
     if store.tally[STARTED] != 2:
         return
     store.tally[STARTED] = 1
+    store.tally[OPEN_COST] = 0
     streams = store.streams.shape[1]
     if not terms.evict_first:
         write_notes(store, counting, ages, terms)
