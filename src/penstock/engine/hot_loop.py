@@ -22,7 +22,7 @@ from penstock.arrivals.counting import (
 from penstock.compiled import compiled, inner
 from penstock.engine.ahead import AHEAD, look_ahead
 from penstock.engine.contest import admit, close, contest, expire, write_notes
-from penstock.engine.ranks import crowded, oldest_alive, position, rerank, total
+from penstock.engine.ranks import crowded, is_full, oldest_alive, position, rerank
 from penstock.kernels.chains import link_key, link_time
 from penstock.kernels.cursors import cursors_on_entry
 from penstock.kernels.ghosts import Ghosts, meet
@@ -106,15 +106,6 @@ def _begin(
         expire(store, counting, terms, stream, oldest_alive(store, terms, stream), out)
     if fallen and not terms.fixed:
         rerank(store, counting, ages, terms)
-
-
-@inner
-def _is_full(store: Store, terms: Terms, batch: Batch, row: int) -> bool:
-    """Say whether the open instant has no room for one row more, or is none any longer."""
-    if store.tally[STARTED] != 2 or total(store, OPEN) >= terms.largest:
-        return True
-    after = store.tally[OPEN_COST] + batch.numbers[row, ROW_COST] if terms.costed else 0
-    return after > terms.heaviest and store.tally[OPEN_COST] > 0
 
 
 @inner
@@ -350,7 +341,7 @@ def advance(
             if not terms.whole and (
                 store.tally[STARTED] == 0
                 or time > store.tally[CLOCK]
-                or (time == store.tally[CLOCK] and _is_full(store, terms, batch, row))
+                or (time == store.tally[CLOCK] and is_full(store, terms, batch, row))
             ):
                 _begin(store, ghosts, counting, ages, terms, time, out)
             if store.tally[SPARE] == 0 or crowded(store, terms, stream):
