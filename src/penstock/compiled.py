@@ -8,6 +8,7 @@ code lies in a folder named after a fingerprint of all source that goes into it:
 change one such file, and everything is compiled anew.
 """
 
+import ctypes
 import hashlib
 import os
 import tempfile
@@ -335,3 +336,36 @@ _OPAQUE = not getattr(ir, "context", None) or not hasattr(ir.IntType(8).as_point
 prefetch: Callable[[Any, int], None] = (
     _no_prefetch if numba.config.DISABLE_JIT else cast(Any, intrinsic(_prefetch))
 )
+
+
+def _copying(into_array: bool) -> Any:
+    """Return what compiles to a copy between a place of an array and an address in memory."""
+
+    def copied(context: Any, address: Any, array: Any, row: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            kind = signature.args[1]
+            there = context.make_array(kind)(context, builder, arguments[1])
+            place = cgutils.get_item_pointer(context, builder, kind, there, [arguments[2]])
+            far = builder.inttoptr(arguments[0], place.type)
+            source, target = (far, place) if into_array else (place, far)
+            builder.store(builder.load(source, align=1), target, align=1)
+            return context.get_dummy_value()
+
+        return types.void(types.int64, array, types.int64), generate
+
+    return intrinsic(copied)
+
+
+def _copied_plainly(address: int, array: Any, row: int) -> None:
+    ctypes.memmove(array.ctypes.data + int(row) * array.itemsize, int(address), array.itemsize)
+
+
+def _written_plainly(address: int, array: Any, row: int) -> None:
+    ctypes.memmove(int(address), array.ctypes.data + int(row) * array.itemsize, array.itemsize)
+
+
+_PLAINLY = numba.config.DISABLE_JIT
+# Copy what lies at an address into a place of an array, or the other way round, as wide as that
+# place.  Whoever calls sees to it that the memory is there.
+copy_from: Callable[[int, Any, int], None] = _copied_plainly if _PLAINLY else _copying(True)
+copy_to: Callable[[int, Any, int], None] = _written_plainly if _PLAINLY else _copying(False)

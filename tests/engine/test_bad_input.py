@@ -156,11 +156,6 @@ def test_a_budget_in_bytes_has_room_for_statistics_and_a_few_rows():
         start(plan(ROWS, keep="match-probability", memory="100B"))
 
 
-def test_a_share_needs_to_be_turned_into_rows_first():
-    with pytest.raises(InfeasibleBudget, match="turned into rows before the join starts"):
-        start(plan(ROWS, memory="25%"))
-
-
 @pytest.mark.parametrize("ghosts", [-1.0, math.nan, math.inf])
 def test_ghosts_per_place_are_a_number(ghosts):
     with pytest.raises(InvalidQuery, match="give 0 for none, or 1 for one per place"):

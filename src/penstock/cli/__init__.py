@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import click
 
-from penstock.cli import demo, lab, replay
+from penstock.cli import bench, demo, lab, replay
 from penstock.errors import PenstockError
 
 
@@ -15,7 +15,7 @@ def penstock() -> None:
     """Join streams over sliding windows on a fixed budget of memory."""
 
 
-for command in (demo.demo, lab.lab, replay.replay):
+for command in (bench.bench, demo.demo, lab.lab, replay.replay):
     penstock.add_command(command)
 
 

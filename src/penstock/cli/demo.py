@@ -50,7 +50,7 @@ def demo(context: click.Context, /, out: Path, as_json: bool, **options: Any) ->
         keep=tuple(name.strip() for name in options["keep"].split(",") if name.strip()),
         seed=options["seed"],
     )
-    _make_room(out)
+    make_room(out)
     with shown_progress(quiet=as_json) as bar:
         record = showcase(question, command=_command(context), bars=bar)
     out.write_text(page_of(record), encoding="utf-8")
@@ -72,7 +72,7 @@ def _command(context: click.Context) -> str:
     return " ".join(["penstock demo", *told])
 
 
-def _make_room(path: Path) -> None:
+def make_room(path: Path) -> None:
     """See to it that the report can be written, before anything takes time."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

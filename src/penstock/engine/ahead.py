@@ -15,7 +15,7 @@ from penstock.kernels.store import NEWER, OLDER, OLDEST, PREV, STREAM, Store
 from penstock.kernels.terms import KEY, OF_STREAM, Batch
 
 AHEAD = 16  # rows that are looked up ahead: enough to keep the line buffers busy
-_FAR = 48  # partners of each that are looked up: 48 KB in all, which a cache holds
+_FAR = 512  # partners of each that are looked up: 512 KB in all, half of a usual second cache
 _SLOT_BITS = 0xFFFFFFFF
 
 

@@ -13,6 +13,7 @@ from penstock.engine.least import least_of_all, least_of_queue
 from penstock.engine.ranks import ask, enqueue, importance_of, oldest_alive, rank_of, rerank, total
 from penstock.kernels.chains import unlink_key, unlink_time
 from penstock.kernels.cursors import cursors_on_leave
+from penstock.kernels.demand import take_share
 from penstock.kernels.ghosts import Ghosts, remember
 from penstock.kernels.index import HASH, MARK
 from penstock.kernels.notes import NEVER, as_stored, note_value, refit
@@ -242,6 +243,7 @@ def close(
         store.streams[OPEN, stream] = 0
         store.streams[FIRST_OPEN, stream] = -1
     if terms.bounded:
+        take_share(store, terms)
         for pool in range(terms.pools):
             contest(store, ghosts, counting, ages, terms, pool, out)
     store.tally[PEAK] = max(store.tally[PEAK], total(store, HELD))

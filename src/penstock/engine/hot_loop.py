@@ -25,6 +25,7 @@ from penstock.engine.contest import admit, close, contest, expire, write_notes
 from penstock.engine.ranks import crowded, is_full, oldest_alive, position, rerank
 from penstock.kernels.chains import link_key, link_time
 from penstock.kernels.cursors import cursors_on_entry
+from penstock.kernels.demand import take_share, want_place
 from penstock.kernels.ghosts import Ghosts, meet
 from penstock.kernels.index import HASH, MARK
 from penstock.kernels.notes import NEVER
@@ -299,6 +300,7 @@ def _take_in(
         store.streams[EXPIRED, stream] += 1
         store.streams[CUT, stream] += 1
     else:
+        want_place(store, terms, stream, batch.numbers[row, TIME])
         slot = _enter(store, counting, ages, terms, batch, row, mark)
         slots[row] = slot
         late = batch.numbers[row, TIME] < store.tally[CLOCK] and not terms.whole
@@ -390,5 +392,6 @@ def settle_between(
     for stream in range(store.streams.shape[1]):
         expire(store, counting, terms, stream, oldest_alive(store, terms, stream), out)
     if terms.bounded:
+        take_share(store, terms)
         for pool in range(terms.pools):
             contest(store, ghosts, counting, ages, terms, pool, out)

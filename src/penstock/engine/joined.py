@@ -8,9 +8,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from penstock.engine.checks import joined_columns
+from penstock.engine.columns import NOWHERE_ELSE, gather, places_of_pairs
 from penstock.engine.plan import Plan
+from penstock.engine.scratch import borrow, hand_back
 from penstock.engine.segments import Segments
-from penstock.engine.sequence import Sequenced, importance_of
+from penstock.engine.sequence import LATEST, Sequenced, importance_of
 from penstock.kernels.ghosts import COMBINATIONS, MAX, MIN, PRODUCT, SUM
 from penstock.kernels.terms import HELD_PLACE, NEW_ROW, OF_STREAM, TIME
 
@@ -47,17 +49,20 @@ def _combine(how: int, one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
     return (one + other) / 2.0
 
 
-def _batch_rows(plan: Plan, sequenced: Sequenced, stream: int, at: Any) -> pa.Table:
+def batch_rows(sequenced: Sequenced, stream: int, at: Any) -> pa.Table:
     """Return rows of the batch at hand, with the columns that stay with a held row."""
-    kept = sequenced.tables[stream].select(plan.columns[stream])
-    return kept.take(pa.array(sequenced.row[at]))
+    source = sequenced.sources[stream]
+    if source is not None:
+        schema = sequenced.kept[stream].schema
+        return gather(schema, schema.names, NOWHERE_ELSE, source, at)
+    return sequenced.kept[stream].take(pa.array(sequenced.row[at]))
 
 
 def take_rows(
-    plan: Plan, segments: Segments, sequenced: Sequenced, stream: int, places: Any
+    segments: Segments, sequenced: Sequenced, stream: int, places: Any
 ) -> tuple[pa.Table, NDArray[np.int64]]:
     """Return rows of a stream by their places, one at least, and the order in which they come."""
-    return segments.take(places, lambda at: _batch_rows(plan, sequenced, stream, at))
+    return segments.take(places, lambda at: batch_rows(sequenced, stream, at))
 
 
 def matches_of(
@@ -67,7 +72,7 @@ def matches_of(
 
     One wide row may be in very many pairs, and its payload is in each of them.
     """
-    at_once = max(1, int(_AT_ONCE / max(1.0, _width(plan, segments, sequenced))))
+    at_once = max(1, int(_AT_ONCE / max(1.0, _width(segments, sequenced))))
     waiting = [pairs[begin : begin + at_once] for begin in range(0, len(pairs), at_once)][::-1]
     while waiting:
         piece = waiting.pop()
@@ -80,12 +85,9 @@ def matches_of(
             waiting += [piece[half:], piece[:half]]
 
 
-def _width(plan: Plan, segments: Segments, sequenced: Sequenced) -> float:
+def _width(segments: Segments, sequenced: Sequenced) -> float:
     """Return about how many bytes the widest kind of joined row takes."""
-    tables = [
-        table.select(columns) for table, columns in zip(sequenced.tables, plan.columns, strict=True)
-    ]
-    tables += [segment.table for segment in segments.by_number.values()]
+    tables = [*sequenced.kept, *(segment.table for segment in segments.by_number.values())]
     return 2.0 * max(table.nbytes / max(1, table.num_rows) for table in tables)
 
 
@@ -93,23 +95,14 @@ def find_matches(
     plan: Plan, segments: Segments, sequenced: Sequenced, pairs: NDArray[np.int64]
 ) -> Found:
     """Build, or only count, the matches of index pairs."""
-    numbers, flags = sequenced.batch.numbers, sequenced.batch.flags
+    numbers = sequenced.batch.numbers
     new = pairs[:, NEW_ROW]
     wants_rows = plan.side.output == "matches"
     if not wants_rows and plan.keys.hash_decides and not plan.query.valued:
-        counted = int((numbers[new, TIME] >= plan.side.report_from).sum())
-        return Found(None, counted, 0.0)
+        return Found(None, int(_reported(plan, numbers, new).sum()), 0.0)
     tables, matched, value = [], 0, 0.0
-    of_stream = flags[new, OF_STREAM]
-    for stream in (0, 1):
-        mine = pairs[of_stream == stream]
-        if len(mine) == 0:
-            continue
-        older, order = take_rows(plan, segments, sequenced, 1 - stream, mine[:, HELD_PLACE])
-        at = mine[order, NEW_ROW]
-        newer = _batch_rows(plan, sequenced, stream, at)
-        sides = (newer, older) if stream == 0 else (older, newer)
-        reported = numbers[at, TIME] >= plan.side.report_from
+    for sides, at in _sides(plan, segments, sequenced, pairs):
+        reported = _reported(plan, numbers, at)
         if not plan.keys.hash_decides:
             same = _same_keys(plan, sides)
             if not same.all():
@@ -132,6 +125,38 @@ def find_matches(
     return Found(rows, matched, value)
 
 
+def _reported(plan: Plan, numbers: Any, at: NDArray[np.int64]) -> NDArray[np.bool_]:
+    if plan.side.report_from <= -LATEST:
+        return np.ones(len(at), bool)
+    return np.asarray(numbers[at, TIME] >= plan.side.report_from)
+
+
+def _sides(
+    plan: Plan, segments: Segments, sequenced: Sequenced, pairs: NDArray[np.int64]
+) -> Iterator[tuple[tuple[pa.Table, pa.Table], NDArray[np.int64]]]:
+    """Yield the rows of pairs, left and right, and the newcomer's place in the sequence of each."""
+    flags = sequenced.batch.flags
+    sources = [source for source in sequenced.sources if source is not None]
+    if len(sources) == 2 and segments.are_plain(0) and segments.are_plain(1):
+        places = borrow((2, len(pairs)), np.int64)
+        places_of_pairs(pairs, HELD_PLACE, NEW_ROW, flags, OF_STREAM, *places)
+        left, right = (  # both here and now, or places would be handed back too soon
+            gather(plan.schemas[s], plan.columns[s], segments.directory, sources[s], places[s])
+            for s in (0, 1)
+        )
+        hand_back(places)
+        yield (left, right), pairs[:, NEW_ROW]
+        return
+    of_stream = flags[pairs[:, NEW_ROW], OF_STREAM]
+    for stream in (0, 1):
+        mine = pairs[of_stream == stream]
+        if len(mine):
+            older, order = take_rows(segments, sequenced, 1 - stream, mine[:, HELD_PLACE])
+            at = mine[order, NEW_ROW]
+            newer = batch_rows(sequenced, stream, at)
+            yield ((newer, older) if stream == 0 else (older, newer)), at
+
+
 def _same_keys(plan: Plan, sides: tuple[pa.Table, pa.Table]) -> NDArray[np.bool_]:
     left, right = (
         plan.keys.read([side[pair[stream]] for pair in plan.query.on])
@@ -149,6 +174,6 @@ def shed_rows(
         mine = streams == stream
         rows, order = plan.schemas[stream].empty_table(), np.zeros(0, np.int64)
         if mine.any():
-            rows, order = take_rows(plan, segments, sequenced, stream, places[mine])
+            rows, order = take_rows(segments, sequenced, stream, places[mine])
         tables.append(rows.append_column("_shed_at", pa.array(when[mine][order], pa.int64())))
     return tables

@@ -34,11 +34,12 @@ from penstock.engine.checks import SIDES, check
 from penstock.engine.keys import Keys
 from penstock.engine.sizes import sizes_of
 from penstock.errors import InfeasibleBudget, InvalidData, InvalidQuery
+from penstock.kernels.demand import LEAST, WHOLE, new_demand
 from penstock.kernels.ghosts import COMBINATIONS, Ghosts, new_ghosts
 from penstock.kernels.store import Shape, bytes_of, new_store
 from penstock.kernels.terms import BY_AGE, BY_QUEUE, BY_SCAN, NO_CONTEST, Terms
 from penstock.policies.base import Held, Policy
-from penstock.query import JoinQuery, Window
+from penstock.query import Budget, JoinQuery, Window
 
 UNBOUNDED = 2**61  # longer than any two event times lie apart
 ROWS_OF_AN_INSTANT = 1 << 16  # an open instant of more rows is taken in parts
@@ -133,6 +134,7 @@ class Plan:
         self.keys = Keys.of(query.on, *self.schemas)
         self.bounded = query.memory is not None
         self.costed = self.bounded and query.memory.unit == "bytes"  # type: ignore[union-attr]
+        self.shared_out = self.bounded and query.memory.unit == "share"  # type: ignore[union-attr]
         needs = policy.needs if self.bounded else frozenset()
         self.asks_matches = "matches" in needs
         known = isinstance(self.expectation, Known) and self.asks_matches
@@ -214,20 +216,17 @@ class Plan:
         """Each stream's W: the furthest that two matching rows lie apart."""
         return [_reach(window) for window in self.query.windows]
 
-    def budget(self, memory: Any = None) -> NDArray[np.int64]:
+    def budget(self, memory: Budget | None = None) -> NDArray[np.int64]:
         """Return each pool's budget, in rows or bytes."""
         memory = memory or self.query.memory
         if memory is None:
             return np.zeros(2, np.int64)
-        if memory.unit == "share":
-            raise InfeasibleBudget(
-                f"memory={memory.amount:.0%}: a share of what the exact join holds must be "
-                "turned into rows before the join starts."
-            )
-        total = int(memory.amount)
+        total = LEAST if memory.unit == "share" else int(memory.amount)
         if self.costed:
             parts = (self.new_counting(), self.new_ghosts(), self.new_ages())
-            beside = sum(map(bytes_of, (*parts, new_store(2, self.shape))))
+            beside = sum(
+                map(bytes_of, (*parts, new_store(2, self.shape, new_demand(2, wanted=False))))
+            )
             beside += _ROOM_AHEAD * self.sizes.row_overhead
             least = _LEAST_ROWS * self.sizes.row_overhead
             if total < least + beside:
@@ -236,12 +235,23 @@ class Plan:
                     f"{least + beside} bytes; raise the budget."
                 )
             total = (total - beside) * _FOR_PLACED // (_FOR_PLACED + 1)
+        first = int(total * self._left_part)
+        return np.array([first, total - first])
+
+    def share(self, memory: Budget | None = None) -> tuple[int, int]:
+        """Return the budget as a share, and the first pool's part of it; 0 where it is none."""
+        memory = memory or self.query.memory
+        if memory is None or memory.unit != "share":
+            return 0, 0
+        return round(memory.amount * WHOLE), round(self._left_part * WHOLE)
+
+    @property
+    def _left_part(self) -> float:
         split = self.query.split
         if split == "shared":
-            return np.array([total, 0])
+            return 1.0
         left, right = (1.0, 1.0) if split == "half" else split
-        first = int(total * left / (left + right))
-        return np.array([first, total - first])
+        return left / (left + right)
 
     def open_bytes(self, limits: NDArray[np.int64]) -> int:
         """Return what rows that have not asked for a place yet may take of a budget in bytes."""
@@ -317,6 +327,7 @@ class Plan:
         half_life = self.expectation.half_life if isinstance(self.expectation, Decayed) else 1.0
         return Terms(
             limits=limits,
+            longest=UNBOUNDED - 1,
             pools=self.pools[1] + 1,
             in_order=in_order,
             counted=self.query.counted,

@@ -35,7 +35,7 @@ def with_room(
 
 def _places(plan: Plan, limits: NDArray[np.int64], pool: int | None = None) -> int:
     """Return for how many rows the budget, or a pool's part of it, has places; 0: not known."""
-    if not plan.bounded or plan.costed:
+    if not plan.bounded or plan.costed or plan.shared_out:
         return 0
     budget: Any = limits[BUDGET, : plan.pools[1] + 1]
     return int(budget.sum() if pool is None else budget[pool])

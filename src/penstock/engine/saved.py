@@ -195,6 +195,7 @@ def _held_slots(state: State) -> NDArray[np.int64]:
 def _counters(state: State, held: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
     arrays = {
         "limits": state.limits,
+        "demand": state.store.demand,
         "streams": state.store.streams,
         "tally": state.store.tally,
     }
@@ -285,6 +286,7 @@ def _lay_out_rows(state: State, found: _Rows, changing: Any) -> None:
     unplaced = facts[:, rows.FACT_TURN] == UNPLACED
     turns = np.where(unplaced, np.iinfo(np.int64).max, facts[:, rows.FACT_TURN])
     order = np.lexsort((facts[:, rows.FACT_PLACE], turns, facts[:, rows.FACT_MARK]))
+    state.store.demand[:] = changing["demand"]
     state.store.streams[:] = changing["streams"]
     state.store.streams[[FIRST_OPEN, OLDEST, NEWEST, LAST_LINKED, BASE]] = -1
     state.store.streams[[FIRST_CELL, CELLS, QUEUED]] = 0

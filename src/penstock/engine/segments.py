@@ -1,7 +1,7 @@
 """The payload of held rows: immutable Arrow segments, few and mostly alive.
 
-A batch's survivors become one new segment.  Segments of like size are merged, and
-one that has lost two fifths of its rows is rewritten, so that the number of
+A batch's survivors become one new segment.  Four segments of like size are merged, and
+one that has lost two fifths of its rows is rewritten, so that the number of small
 segments grows with the logarithm of the rows and a row is copied a few times in its life.
 """
 
@@ -12,6 +12,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from penstock.engine.columns import (
+    Directory,
+    Source,
+    addresses_of,
+    gather,
+    mark_dead,
+    write_places,
+)
 from penstock.engine.compact import compacted
 from penstock.kernels.store import PLACE
 
@@ -19,7 +27,11 @@ NOWHERE = np.int64(-1)  # the place of a row that nothing is kept of but numbers
 _SHIFT = 32
 _LOW = np.int64(0xFFFFFFFF)
 _ALIVE = 0.6
-_LARGE = 4 << 20  # bytes: merging beyond this would hold too much twice while it copies
+_LARGE = 1 << 20  # bytes: merging larger ones would hold too much twice while it copies
+_BITS_A_LEVEL = 2  # segments are of like size if they differ by less than a factor of four
+_TOGETHER = 4  # so many of like size become one: a row is copied once for each factor of four
+_SPAN = 16  # numbers apart, for each segment there is: keeps the directory short
+_NOBODY = np.full(1, -1, np.int32)
 
 
 def place_of(segment: int, rows: Any) -> Any:
@@ -45,6 +57,7 @@ class Segment:
     table: pa.Table
     slots: NDArray[np.int32]  # -1: the row is gone
     alive: int
+    plain: bool = False  # the directory knows where its columns lie
 
 
 class Segments:
@@ -52,12 +65,14 @@ class Segments:
 
     def __init__(self) -> None:
         self.by_number: dict[int, Segment] = {}
+        self.directory = Directory()
         self._next = 1
 
     @property
     def nbytes(self) -> int:
         """What the segments take."""
-        return sum(s.table.nbytes + s.slots.nbytes for s in self.by_number.values())
+        segments = self.by_number.values()
+        return self.directory.nbytes + sum(s.table.nbytes + s.slots.nbytes for s in segments)
 
     def lay_down(self, wide: NDArray[np.int64], stream: int, table: pa.Table, slots: Any) -> None:
         """Add rows as a new segment, and tell their slots where they lie."""
@@ -66,60 +81,71 @@ class Segments:
         if table.num_rows == 0 or table.num_columns == 0:
             return
         number, self._next = self._next, self._next + 1
-        wide[slots, PLACE] = place_of(number, np.arange(len(slots)))
+        write_places(wide, slots, int(place_of(number, 0)))
         table = compacted(table.combine_chunks())
-        self.by_number[number] = Segment(stream, table, slots, len(slots))
+        self._add(number, Segment(stream, table, slots, len(slots)))
 
     def restore(self, number: int, segment: Segment) -> None:
         """Put back a segment that was saved."""
-        self.by_number[number] = segment
         self._next = max(self._next, number + 1)
+        segment.table = segment.table.combine_chunks()
+        self._add(number, segment)
+
+    def _add(self, number: int, segment: Segment) -> None:
+        self.by_number[number] = segment
+        addresses = addresses_of(segment.table)
+        segment.plain = addresses is not None
+        known = np.zeros(0, np.int64) if addresses is None else addresses
+        self.directory.add(number, min(self.by_number), known, segment.slots)
+
+    def are_plain(self, stream: int) -> bool:
+        """Say whether the directory knows all columns of all segments of a stream."""
+        return all(s.plain for s in self.by_number.values() if s.stream == stream)
 
     def bury(self, places: NDArray[np.int64]) -> None:
         """Note which rows are gone."""
-        if len(places) == 0:
+        if len(places) == 0 or places[0] == NOWHERE:
             return
-        numbers = segment_of(places)
-        order = np.argsort(numbers, kind="stable")
-        distinct, first = np.unique(numbers[order], return_index=True)
-        for number, rows in zip(distinct, np.split(row_of(places[order]), first[1:]), strict=True):
-            segment = self.by_number.get(int(number))
-            if segment is not None:
-                segment.slots[rows] = -1
-                segment.alive -= len(rows)
+        died = np.zeros(len(self.directory.slots), np.int64)
+        mark_dead(self.directory.slots, self.directory.first, places, died, _NOBODY)
+        for line in np.flatnonzero(died):
+            self.by_number[self.directory.first + int(line)].alive -= int(died[line])
 
     def tidy(self, wide: NDArray[np.int64]) -> None:
         """Drop, rewrite and merge segments until few are left and most of their rows live."""
+        levels: dict[tuple[int, int], list[int]] = {}
         for number, segment in list(self.by_number.items()):
             if segment.alive == 0:
                 del self.by_number[number]
-        streams = {segment.stream for segment in self.by_number.values()}
-        for stream in streams:
-            mine = [n for n, segment in self.by_number.items() if segment.stream == stream]
-            run: list[int] = []
-            size = 0
-            for number in sorted(mine, reverse=True):
-                segment = self.by_number[number]
-                together = sum(self.by_number[n].alive for n in run)
-                size += segment.table.nbytes
-                if run and (segment.alive > 2 * together or size > _LARGE):
-                    break
-                run.append(number)
-            if len(run) > 1:
-                self._rewrite(wide, stream, run)
+            elif segment.table.nbytes <= _LARGE:
+                level = (segment.alive.bit_length() - 1) // _BITS_A_LEVEL
+                levels.setdefault((segment.stream, level), []).append(number)
+        for (stream, _), numbers in levels.items():
+            if len(numbers) >= _TOGETHER:
+                self._rewrite(wide, stream, numbers)
         for number, segment in list(self.by_number.items()):
             if segment.alive < _ALIVE * len(segment.slots):
                 self._rewrite(wide, segment.stream, [number])
+        if self.by_number:
+            oldest = min(self.by_number)
+            if self._next - oldest > _SPAN + _SPAN * len(self.by_number):
+                self._rewrite(wide, self.by_number[oldest].stream, [oldest])
 
     def _rewrite(self, wide: NDArray[np.int64], stream: int, numbers: list[int]) -> None:
-        tables, slots = [], []
-        for number in sorted(numbers):
-            segment = self.by_number.pop(number)
-            living = segment.slots >= 0
-            whole = segment.alive == len(segment.slots)
-            tables.append(segment.table if whole else segment.table.filter(pa.array(living)))
-            slots.append(segment.slots[living])
-        self.lay_down(wide, stream, pa.concat_tables(tables), np.concatenate(slots))
+        segments = [(number, self.by_number.pop(number)) for number in numbers]
+        living = [np.flatnonzero(segment.slots >= 0) for _, segment in segments]
+        slots = [s.slots[rows] for (_, s), rows in zip(segments, living, strict=True)]
+        if all(segment.plain for _, segment in segments):
+            schema = segments[0][1].table.schema
+            places = [place_of(n, rows) for (n, _), rows in zip(segments, living, strict=True)]
+            nothing = Source(np.zeros(len(schema), np.int64), np.zeros(0, np.int64))
+            table = gather(schema, schema.names, self.directory, nothing, np.concatenate(places))
+        else:
+            table = pa.concat_tables(
+                segment.table.take(pa.array(rows))
+                for (_, segment), rows in zip(segments, living, strict=True)
+            )
+        self.lay_down(wide, stream, table, np.concatenate(slots))
 
     def take(self, places: NDArray[np.int64], batch_table: Any) -> tuple[pa.Table, Any]:
         """Return the rows at `places` segment by segment, and the order in which they come.

@@ -8,10 +8,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from penstock.compiled import compiled
 from penstock.engine.checks import is_event_time
+from penstock.engine.columns import Source, addresses_of
 from penstock.engine.plan import Plan
+from penstock.engine.scratch import borrow, hand_back
 from penstock.errors import InvalidData
-from penstock.kernels.terms import Batch
+from penstock.kernels.terms import (
+    KEY,
+    MATCHABLE,
+    OF_STREAM,
+    ROW_COST,
+    ROW_PLACE,
+    TIME,
+    Batch,
+)
 
 CURRENT = 0  # the segment number of the rows of the batch at hand
 LATEST = 2**61  # event times beyond this would overflow with a window added
@@ -38,10 +49,15 @@ class Sequenced(NamedTuple):
     """A batch as kernels see it, and how to find its rows in the tables again."""
 
     batch: Batch
-    tables: list[pa.Table]  # per stream, rows with an event time
+    kept: tuple[pa.Table, ...]  # per stream, of rows with an event time what stays with them
     row: NDArray[np.int64]  # per place in the sequence, the row in its table
     untimed: list[int]  # per stream, rows without an event time
     slots: NDArray[np.int32]  # filled in as rows are taken in
+    sources: tuple[Source | None, ...]  # per stream, where `kept` lies; None: ask Arrow
+
+    def forget(self) -> None:
+        """Hand back what was borrowed, once the batch is taken in."""
+        hand_back(self.row, self.batch.numbers, self.batch.flags)
 
 
 def ticks(column: pa.ChunkedArray, *, name: str) -> NDArray[np.int64]:
@@ -146,7 +162,7 @@ def importance_of(table: pa.Table, column: str | None) -> NDArray[np.float64]:
 def sequence(plan: Plan, tables: Sequence[pa.Table | None]) -> Sequenced:
     """Read keys and times, and bring the rows of all streams into one order."""
     given: list[pa.Table] = []
-    untimed, times, hashes, valid, places = [], [], [], [], []
+    untimed, times, hashes, valid = [], [], [], []
     for stream, offered in enumerate(tables):
         table = plan.accept(stream, offered)
         name = plan.query.time[stream]
@@ -160,17 +176,17 @@ def sequence(plan: Plan, tables: Sequence[pa.Table | None]) -> Sequenced:
         key, matchable = plan.keys.hashes(columns)
         hashes.append(key)
         valid.append(matchable)
-        places.append(np.arange(len(key)))
     time = np.concatenate(times)
-    order = np.argsort(time, kind="stable")
-    rows = len(order)
-    numbers = np.empty((rows, 4), np.int64)
-    numbers[:, 0] = np.concatenate(hashes)[order]
-    numbers[:, 1] = time[order]
-    numbers[:, 2] = np.arange(rows)
-    flags = np.empty((rows, 2), np.int8)
-    flags[:, 0] = np.repeat(np.arange(len(given)), [len(key) for key in hashes])[order]
-    flags[:, 1] = np.concatenate(valid)[order]
+    rows, left = len(time), len(times[0])
+    row, flags = borrow((rows,), np.int64), borrow((rows, 2), np.int8)
+    numbers = borrow((rows, 4), np.int64)
+    if not _merge(time, left, flags, row):
+        order = np.argsort(time, kind="stable")
+        row[:], flags[:, 0] = order - left * (order >= left), order >= left
+    _write(np.concatenate(hashes), time, np.concatenate(valid), left, row, flags, numbers)
+    order = row
+    if plan.batch_columns or plan.costed:
+        order = row + np.where(flags[:, 0] == 1, left, 0)
     if plan.costed:
         numbers[:, 3] = np.concatenate([plan.cost_of(row_bytes(table)) for table in given])[order]
     worth = np.zeros((rows, plan.batch_columns))
@@ -182,4 +198,41 @@ def sequence(plan: Plan, tables: Sequence[pa.Table | None]) -> Sequenced:
         worth[:, 1] = np.concatenate(expected)[order]
     slots = np.full(rows, -1, np.int32)
     batch = Batch(numbers, flags, worth)
-    return Sequenced(batch, given, np.concatenate(places)[order], untimed, slots)
+    kept = tuple(
+        table.select(names).combine_chunks()
+        for table, names in zip(given, plan.columns, strict=True)
+    )
+    known = tuple(addresses_of(table) for table in kept)
+    sources = tuple(None if known is None else Source(known, row) for known in known)
+    return Sequenced(batch, kept, row, untimed, slots, sources)
+
+
+@compiled
+def _merge(time: Any, left: int, flags: Any, row: Any) -> bool:
+    """Bring rows of two streams, both in the order of time, into one; say whether they were so.
+
+    The first `left` times are the left stream's.
+    """
+    for i in range(1, len(time)):
+        if i != left and time[i] < time[i - 1]:
+            return False
+    a, b = 0, left
+    for at in range(len(time)):
+        if b == len(time) or (a < left and time[a] <= time[b]):
+            flags[at, OF_STREAM], row[at] = 0, a
+            a += 1
+        else:
+            flags[at, OF_STREAM], row[at] = 1, b - left
+            b += 1
+    return True
+
+
+@compiled
+def _write(
+    hashes: Any, time: Any, valid: Any, left: int, row: Any, flags: Any, numbers: Any
+) -> None:
+    for at in range(len(row)):
+        i = row[at] + (left if flags[at, OF_STREAM] == 1 else 0)
+        numbers[at, KEY], numbers[at, TIME] = hashes[i], time[i]
+        numbers[at, ROW_PLACE], numbers[at, ROW_COST] = at, 0
+        flags[at, MATCHABLE] = valid[i]

@@ -76,7 +76,11 @@ def sizes_of(
     if memory is None:
         return Sizes(overhead, 0, 0)
     in_bytes = memory.unit == "bytes"
-    rows = int(memory.amount / (overhead + _PAYLOAD_BYTES)) if in_bytes else int(memory.amount)
+    rows = {
+        "bytes": int(memory.amount / (overhead + _PAYLOAD_BYTES)),
+        "rows": int(memory.amount),
+        "share": _ALL_GHOSTS,  # of what, only the run will tell
+    }[memory.unit]
     places = int(rows * ghosts) if ghosts is not None else 0
     if ghosts is None:
         places = max(_LEAST_GHOSTS, _fewer(rows, _ALL_GHOSTS, _GHOSTS_PER_ROW))

@@ -13,6 +13,7 @@ from penstock.engine.health import Health
 from penstock.engine.plan import Plan
 from penstock.engine.segments import Segments
 from penstock.errors import StateMoved
+from penstock.kernels.demand import new_demand
 from penstock.kernels.ghosts import HELD as GHOSTS_HELD
 from penstock.kernels.ghosts import (
     LOST,
@@ -36,6 +37,7 @@ from penstock.kernels.store import (
     bytes_of,
     new_store,
 )
+from penstock.kernels.terms import BUDGET, LEFT_PART, LIMITS, POOL, SHARE, WATERMARK, WINDOW
 
 
 @dataclass
@@ -99,7 +101,7 @@ class State:
             ghosts=int(sums[GHOSTS_HELD]),
             estimated=not bounded or len(self.ghosts.links) > 0,
             peak_rows=int(self.store.tally[PEAK]),
-            budget=int(self.limits[1].sum()) if bounded else None,
+            budget=int(self.limits[BUDGET].sum()) if bounded else None,
             bytes=self.nbytes,
             clock=int(self.store.tally[CLOCK]) if self.store.tally[STARTED] else None,
         )
@@ -107,14 +109,15 @@ class State:
 
 def start(plan: Plan) -> State:
     """Return the state of a join before its first row."""
-    limits = np.zeros((4, 2), np.int64)
-    limits[0] = plan.windows
-    limits[1] = plan.budget()
-    limits[2] = plan.pools
-    limits[3] = -(2**62)  # no watermark yet
+    limits = np.zeros((LIMITS, 2), np.int64)
+    limits[WINDOW] = plan.windows
+    limits[BUDGET] = plan.budget()
+    limits[POOL] = plan.pools
+    limits[WATERMARK] = -(2**62)  # none yet
+    limits[[SHARE, LEFT_PART], 0] = plan.share()
     return State(
         plan=plan,
-        store=new_store(2, plan.shape),
+        store=new_store(2, plan.shape, new_demand(2, wanted=plan.shared_out)),
         ghosts=plan.new_ghosts(),
         counting=plan.new_counting(),
         ages=plan.new_ages(),

@@ -13,9 +13,10 @@ from penstock.arrivals.counting import LIMIT, USED, forget_unseen, to_sketch
 from penstock.engine.compact import compacted
 from penstock.engine.health import Health
 from penstock.engine.hot_loop import CELLS, RESUME, advance, settle_between
-from penstock.engine.joined import matches_of, output_schema, shed_rows
+from penstock.engine.joined import batch_rows, matches_of, output_schema, shed_rows
 from penstock.engine.plan import ROWS_OF_AN_INSTANT, Plan
 from penstock.engine.room import with_room
+from penstock.engine.scratch import borrow, hand_back
 from penstock.engine.segments import row_of, segment_of
 from penstock.engine.sequence import (
     CURRENT,
@@ -28,8 +29,10 @@ from penstock.engine.sequence import (
 )
 from penstock.engine.state import State
 from penstock.errors import InvalidQuery
+from penstock.kernels.demand import rescale
 from penstock.kernels.store import ARRIVED, SPARE, UNMATCHABLE
 from penstock.kernels.terms import (
+    BUDGET,
     DONE,
     GONE,
     GONE_FATE,
@@ -37,17 +40,20 @@ from penstock.kernels.terms import (
     GONE_SHED,
     GONE_STREAM,
     GONE_WHEN,
+    LEFT_PART,
     NEED_ROOM,
     NEED_SKETCH,
     OF_STREAM,
     PAIRS,
+    SHARE,
     WATERMARK,
+    WINDOW,
     Out,
 )
 from penstock.query import Budget, Window
 
 _SLICE = 1 << 16  # rows taken in at once: what a step needs beside the state stays small
-_PAIRS = 1 << 18  # pairs written before they are turned into rows
+_PAIRS = 1 << 16  # pairs written before they are turned into rows
 
 Tables = Sequence[pa.Table | None]  # one per stream; None brings nothing
 Accepted = Sequence[pa.Table]
@@ -166,11 +172,12 @@ class Flow:
         for stream in (0, 1):
             staying = np.flatnonzero((sequenced.slots >= 0) & (flags[:, OF_STREAM] == stream))
             if len(staying):
-                rows = sequenced.tables[stream].select(plan.columns[stream])
-                rows = rows.take(pa.array(sequenced.row[staying]))
+                rows = batch_rows(sequenced, stream, staying)
                 slots = sequenced.slots[staying]
                 state.segments.lay_down(state.store.wide, stream, rows, slots)
         state.segments.tidy(state.store.wide)
+        sequenced.forget()
+        hand_back(out.pairs, out.gone)
 
 
 def step(
@@ -217,20 +224,24 @@ def change(
     """
     limits = state.limits.copy()
     if memory is not None:
-        if not state.plan.bounded or (memory.unit == "bytes") != state.plan.costed:
+        began = state.plan.query.memory
+        if began is None or memory.unit != began.unit:
             raise InvalidQuery(
                 f"memory={memory.amount:g}: the join began with a budget of another kind; start it "
                 "with a budget in the same unit."
             )
-        limits[1] = state.plan.budget(memory)
+        limits[BUDGET] = state.plan.budget(memory)
+        limits[[SHARE, LEFT_PART], 0] = state.plan.share(memory)
     if windows is not None:
         kinds = [window.kind for window in windows]
         if kinds != [window.kind for window in state.plan.query.windows]:
             raise InvalidQuery(
                 f"within={kinds}: the join began with windows of another kind; only lengths change."
             )
-        limits[0] = [w.length - 1 if w.kind == "rows" else w.length for w in windows]
+        limits[WINDOW] = [w.length - 1 if w.kind == "rows" else w.length for w in windows]
+    lengths = (state.limits[WINDOW], limits[WINDOW])
     state = state.take_over()
+    state.store = state.store._replace(demand=rescale(state.store.demand, lengths))
     state.limits = limits
     disordered = bool((limits[WATERMARK] >= -LATEST).any())
     flow = Flow(state, (None, None), watermark=limits[WATERMARK] if disordered else None)
@@ -313,9 +324,7 @@ def _slices(plan: Plan, tables: Accepted) -> Iterator[Accepted]:
 def _new_out(state: State, rows: int, *, pairs: int) -> Out:
     held = int(state.store.streams[0].sum())
     return Out(
-        np.empty((pairs, 2), np.int64),
-        np.empty((held + rows, 4), np.int64),
-        np.zeros(2, np.int64),
+        borrow((pairs, 2), np.int64), borrow((held + rows, 4), np.int64), np.zeros(2, np.int64)
     )
 
 

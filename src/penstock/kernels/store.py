@@ -50,8 +50,22 @@ DEPTH = 96  # fences: halving 4 billion rows by chance takes about 2 * 32 of the
     LOOKED_UP,
 ) = range(21)
 # Cells of `tally`.  DISORDER: some row came late, so that turns no longer follow event time.
+# MOST_WANTED: the most rows that the exact join would have held, where the budget is a share.
 # OPEN_COST: what the rows of the open instant take.
-CLOCK, TURNS, INSTANTS, SPARE, STARTED, TOUCHED, FADES, PEAK, FREE, DISORDER, OPEN_COST = range(11)
+(
+    CLOCK,
+    TURNS,
+    INSTANTS,
+    SPARE,
+    STARTED,
+    TOUCHED,
+    FADES,
+    PEAK,
+    FREE,
+    DISORDER,
+    MOST_WANTED,
+    OPEN_COST,
+) = range(12)
 UNPLACED = -1  # the turn of a row whose instant is still open, and of a free slot
 
 
@@ -68,8 +82,9 @@ class Store(NamedTuple):
     table: Any  # int64[cell]: the key index
     # Per age bucket, the oldest row not older than it; then, the first of its youngest instant.
     cursors: Any  # int32[stream, 2 * bucket]
+    demand: Any  # int64[stream, 3 + buckets], or no columns: rows the exact join would hold
     streams: Any  # int64[21, stream]
-    tally: Any  # int64[11]
+    tally: Any  # int64[12]
 
 
 class Shape(NamedTuple):
@@ -88,12 +103,12 @@ def _slots(count: int) -> Any:
     return raw[start : start + count * _WIDE].reshape(count, _WIDE)
 
 
-def new_store(streams: int, shape: Shape) -> Store:
+def new_store(streams: int, shape: Shape, demand: Any) -> Store:
     """Return an empty store with no room; `grow` makes room."""
     counters = np.zeros((21, streams), np.int64)
     counters[[FIRST_OPEN, OLDEST, NEWEST, LAST_LINKED, BASE]] = -1
     counters[CHUNKS] = 1
-    tally = np.zeros(11, np.int64)
+    tally = np.zeros(12, np.int64)
     tally[FREE] = -1
     wide = _slots(0)
     return Store(
@@ -105,6 +120,7 @@ def new_store(streams: int, shape: Shape) -> Store:
         fences=np.zeros((shape.queues, DEPTH if shape.queues else 0, 5), np.int64),
         table=empty_table(0),
         cursors=np.full((streams, 2 * shape.buckets), -1, np.int32),
+        demand=demand,
         streams=counters,
         tally=tally,
     )
