@@ -32,12 +32,11 @@ from penstock.engine.instants import (
     SCRATCH,
     SEEN_AHEAD,
     begin,
-    is_full,
     is_late,
     next_instant,
     turn_panes,
 )
-from penstock.engine.ranks import crowded, oldest_alive, position, rerank
+from penstock.engine.ranks import crowded, is_full, oldest_alive, position, rerank
 from penstock.kernels.chains import link_key, link_time
 from penstock.kernels.cursors import cursors_on_entry
 from penstock.kernels.demand import take_share, want_place

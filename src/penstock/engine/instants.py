@@ -7,9 +7,9 @@ from penstock.arrivals.counting import Counting, move_landmark, turn_pane
 from penstock.compiled import inner
 from penstock.engine.ahead import AHEAD
 from penstock.engine.contest import close, expire, write_notes
-from penstock.engine.ranks import oldest_alive, rerank, total
+from penstock.engine.ranks import oldest_alive, rerank
 from penstock.kernels.ghosts import Ghosts
-from penstock.kernels.store import CLOCK, ENTERED, INSTANTS, OPEN, OPEN_COST, STARTED, Store
+from penstock.kernels.store import CLOCK, ENTERED, INSTANTS, STARTED, Store
 from penstock.kernels.terms import OF_STREAM, ROW_COST, TIME, WATERMARK, Batch, Out, Terms
 
 # Cells of `cursor`.  NUMBERED and FENCE are the first of one per stream.
@@ -42,15 +42,6 @@ def begin(
         expire(store, counting, terms, stream, oldest_alive(store, terms, stream), out)
     if fallen and not terms.fixed:
         rerank(store, counting, ages, terms)
-
-
-@inner
-def is_full(store: Store, terms: Terms, batch: Batch, row: int) -> bool:
-    """Say whether the open instant has no room for one row more, or is none any longer."""
-    if store.tally[STARTED] != 2 or total(store, OPEN) >= terms.largest:
-        return True
-    after = store.tally[OPEN_COST] + batch.numbers[row, ROW_COST] if terms.costed else 0
-    return after > terms.heaviest and store.tally[OPEN_COST] > 0
 
 
 @inner

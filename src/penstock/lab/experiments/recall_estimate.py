@@ -4,6 +4,7 @@ import math
 import statistics
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import get_args
 
 from penstock.lab.claims import judged
 from penstock.lab.experiments import network_ages
@@ -28,7 +29,6 @@ from penstock.policies import (
 from penstock.query import Combination
 
 PERCENT = (5, 10, 25, 50)
-COMBINATIONS: tuple[Combination, ...] = ("min", "sum", "product", "max", "mean")
 COVERED_PERCENT = (10, 25)
 RUNS_PER_SEED, FULL = 80, 400
 WITHIN = 0.02  # how far off an estimate may be
@@ -92,7 +92,7 @@ def workloads() -> dict[str, Workload]:
             f"importance, {combine}": Workload(
                 Setting("importance", {}, (399, 399), 800, combine), 800, _BY_IMPORTANCE
             )
-            for combine in COMBINATIONS
+            for combine in get_args(Combination)
         },
         **{
             f"ages, {shape}": Workload(
