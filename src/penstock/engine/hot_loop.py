@@ -30,12 +30,12 @@ from penstock.kernels.ghosts import Ghosts, meet
 from penstock.kernels.index import HASH, MARK
 from penstock.kernels.notes import NEVER
 from penstock.kernels.probe import note_matches, probe
+from penstock.kernels.queue import note_disorder
 from penstock.kernels.store import (
     ARRIVED,
     CLOCK,
     COST,
     CUT,
-    DISORDER,
     ENTERED,
     EXPIRED,
     FIRST_OPEN,
@@ -181,9 +181,9 @@ def _wait_or_settle(
             store.streams[FIRST_OPEN, stream] = slot
         store.streams[OPEN, stream] += 1
         return
+    note_disorder(store)
     admit(store, counting, ages, terms, slot, store.tally[TURNS])
     store.tally[TURNS] += 1
-    store.tally[DISORDER] = 1
     if terms.bounded:
         contest(store, ghosts, counting, ages, terms, terms.limits[POOL, stream], out)
 
