@@ -218,17 +218,26 @@ def _give_turns(store: Store) -> None:
 
 @inner
 def close(
-    store: Store, ghosts: Ghosts, counting: Counting, ages: Ages, terms: Terms, out: Out
+    store: Store,
+    ghosts: Ghosts,
+    counting: Counting,
+    ages: Ages,
+    terms: Terms,
+    goes_on: bool,
+    out: Out,
 ) -> None:
-    """End the open instant: notes, rows that can join no more, places for the newcomers."""
+    """End the open instant: notes, rows that can join no more, places for the newcomers.
+
+    If it `goes_on`, only the newcomers so far get places: all rows held may still meet others.
+    """
     if store.tally[STARTED] != 2:
         return
     store.tally[STARTED] = 1
     streams = store.streams.shape[1]
-    if not terms.evict_first:
+    if not terms.evict_first and not goes_on:
         write_notes(store, counting, ages, terms)
     _give_turns(store)
-    if terms.in_order and not terms.counted and not terms.evict_first:
+    if terms.in_order and not terms.counted and not terms.evict_first and not goes_on:
         for stream in range(streams):
             alive = store.tally[CLOCK] - terms.limits[WINDOW, stream] + 1
             expire(store, counting, terms, stream, alive, out)

@@ -93,12 +93,17 @@ def _turn_panes(counting: Counting, ages: Ages, stream: int, at: int) -> bool:
 def _begin(
     store: Store, ghosts: Ghosts, counting: Counting, ages: Ages, terms: Terms, time: int, out: Out
 ) -> None:
-    """Close the open instant and begin the one of `time`: the clock, panes, expired rows."""
-    close(store, ghosts, counting, ages, terms, out)
+    """Close the open instant and begin the one of `time`: the clock, panes, expired rows.
+
+    An instant that is taken in parts goes on.
+    """
     tally = store.tally
+    goes_on = not terms.whole and tally[STARTED] == 2 and time <= tally[CLOCK]
+    close(store, ghosts, counting, ages, terms, goes_on, out)
     tally[CLOCK] = max(time, tally[CLOCK]) if tally[STARTED] else time
     tally[STARTED] = 2
-    tally[INSTANTS] += 1
+    if not goes_on:
+        tally[INSTANTS] += 1
     fallen = move_landmark(counting, tally[CLOCK], terms.half_life)
     for stream in range(store.streams.shape[1]):
         if not terms.counted and _turn_panes(counting, ages, stream, tally[CLOCK]):
@@ -249,7 +254,7 @@ def _next_instant(
     if cursor[PASS] == BEFORE:
         write_notes(store, counting, ages, terms)
     second_pass = terms.evict_first and cursor[PASS] == SAME and store.tally[STARTED] == 2
-    close(store, ghosts, counting, ages, terms, out)
+    close(store, ghosts, counting, ages, terms, False, out)
     if second_pass:
         cursor[PASS], cursor[ROW] = BEFORE, cursor[START]
         for stream in range(store.streams.shape[1]):
@@ -376,7 +381,7 @@ def settle_between(
         if terms.limits[WATERMARK, stream] <= store.tally[CLOCK]:
             passed = False
     if last or passed:
-        close(store, ghosts, counting, ages, terms, out)
+        close(store, ghosts, counting, ages, terms, False, out)
     if store.tally[STARTED] == 0:
         return
     for stream in range(store.streams.shape[1]):
