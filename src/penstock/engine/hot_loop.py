@@ -44,12 +44,12 @@ from penstock.kernels.ghosts import Ghosts, meet
 from penstock.kernels.index import HASH, MARK
 from penstock.kernels.notes import NEVER
 from penstock.kernels.probe import note_matches, probe
+from penstock.kernels.queue import note_disorder
 from penstock.kernels.store import (
     ARRIVED,
     CLOCK,
     COST,
     CUT,
-    DISORDER,
     ENTERED,
     EXPIRED,
     FIRST_OPEN,
@@ -142,11 +142,11 @@ def _wait_or_settle(
         if terms.costed:
             store.tally[OPEN_COST] += store.links[slot, COST]
             if store.tally[OPEN_COST] > terms.heaviest and not terms.whole:
-                close(store, ghosts, counting, ages, terms, out)
+                close(store, ghosts, counting, ages, terms, True, out)
         return
+    note_disorder(store)
     admit(store, counting, ages, terms, slot, store.tally[TURNS])
     store.tally[TURNS] += 1
-    store.tally[DISORDER] = 1
     if terms.bounded:
         contest(store, ghosts, counting, ages, terms, terms.limits[POOL, stream], out)
 
@@ -306,7 +306,7 @@ def settle_between(
         if terms.limits[WATERMARK, stream] <= store.tally[CLOCK]:
             passed = False
     if last or passed:
-        close(store, ghosts, counting, ages, terms, out)
+        close(store, ghosts, counting, ages, terms, False, out)
     if store.tally[STARTED] == 0:
         return
     for stream in range(store.streams.shape[1]):

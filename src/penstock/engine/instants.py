@@ -9,7 +9,7 @@ from penstock.engine.ahead import AHEAD
 from penstock.engine.contest import close, expire, write_notes
 from penstock.engine.ranks import oldest_alive, rerank
 from penstock.kernels.ghosts import Ghosts
-from penstock.kernels.store import CLOCK, ENTERED, INSTANTS, STARTED, Store
+from penstock.kernels.store import CLOCK, ENTERED, INSTANTS, OPEN_NOW, STARTED, Store
 from penstock.kernels.terms import OF_STREAM, ROW_COST, TIME, WATERMARK, Batch, Out, Terms
 
 # Cells of `cursor`.  NUMBERED and FENCE are the first of one per stream.
@@ -29,12 +29,17 @@ def turn_panes(counting: Counting, ages: Ages, stream: int, at: int) -> bool:
 def begin(
     store: Store, ghosts: Ghosts, counting: Counting, ages: Ages, terms: Terms, time: int, out: Out
 ) -> None:
-    """Close the open instant and begin the one of `time`: the clock, panes, expired rows."""
-    close(store, ghosts, counting, ages, terms, out)
+    """Close the open instant and begin the one of `time`: the clock, panes, expired rows.
+
+    An instant that is taken in parts goes on.
+    """
     tally = store.tally
+    goes_on = not terms.whole and tally[STARTED] >= OPEN_NOW and time <= tally[CLOCK]
+    close(store, ghosts, counting, ages, terms, goes_on, out)
     tally[CLOCK] = max(time, tally[CLOCK]) if tally[STARTED] else time
-    tally[STARTED] = 2
-    tally[INSTANTS] += 1
+    tally[STARTED] = OPEN_NOW
+    if not goes_on:
+        tally[INSTANTS] += 1
     fallen = move_landmark(counting, tally[CLOCK], terms.half_life)
     for stream in range(store.streams.shape[1]):
         if not terms.counted and turn_panes(counting, ages, stream, tally[CLOCK]):
@@ -90,8 +95,8 @@ def next_instant(
     row = cursor[ROW]
     if cursor[PASS] == BEFORE:
         write_notes(store, counting, ages, terms)
-    second_pass = terms.evict_first and cursor[PASS] == SAME and store.tally[STARTED] == 2
-    close(store, ghosts, counting, ages, terms, out)
+    second_pass = terms.evict_first and cursor[PASS] == SAME and store.tally[STARTED] == OPEN_NOW
+    close(store, ghosts, counting, ages, terms, False, out)
     if second_pass:
         cursor[PASS], cursor[ROW] = BEFORE, cursor[START]
         for stream in range(store.streams.shape[1]):

@@ -214,7 +214,7 @@ class Plan:
     @property
     def windows(self) -> list[int]:
         """Each stream's W: the furthest that two matching rows lie apart."""
-        return [_reach(window) for window in self.query.windows]
+        return [reach(window) for window in self.query.windows]
 
     def budget(self, memory: Budget | None = None) -> NDArray[np.int64]:
         """Return each pool's budget, in rows or bytes."""
@@ -363,7 +363,8 @@ def _listed(schema: pa.Schema) -> str:
     return ", ".join(f"{field.name} ({field.type})" for field in schema)
 
 
-def _reach(window: Window) -> int:
+def reach(window: Window) -> int:
+    """Return a window's W; of a count window that is one less than its rows."""
     if window.kind == "unbounded":
         return UNBOUNDED
     return window.length - 1 if window.kind == "rows" else window.length

@@ -18,6 +18,7 @@ from penstock.kernels.store import (
     HELD,
     OPEN,
     OPEN_COST,
+    OPEN_NOW,
     QUEUE_RANK,
     QUEUE_WORD,
     QUEUED,
@@ -154,7 +155,7 @@ def crowded(store: Store, terms: Terms, stream: int) -> bool:
 @inner
 def is_full(store: Store, terms: Terms, batch: Batch, row: int) -> bool:
     """Say whether the open instant has no room for one row more, or is none any longer."""
-    if store.tally[STARTED] != 2 or total(store, OPEN) >= terms.largest:
+    if store.tally[STARTED] != OPEN_NOW or total(store, OPEN) >= terms.largest:
         return True
     after = store.tally[OPEN_COST] + batch.numbers[row, ROW_COST] if terms.costed else 0
     return after > terms.heaviest and store.tally[OPEN_COST] > 0

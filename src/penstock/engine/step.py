@@ -1,6 +1,7 @@
 """One step of a join: rows in, matches out, and the state for the next step."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from penstock.engine.health import Health
 from penstock.engine.hot_loop import advance, settle_between
 from penstock.engine.instants import CURSOR_CELLS, RESUME
 from penstock.engine.joined import batch_rows, matches_of, output_schema, shed_rows
-from penstock.engine.plan import ROWS_OF_AN_INSTANT, Plan
+from penstock.engine.plan import ROWS_OF_AN_INSTANT, Plan, reach
 from penstock.engine.room import with_room
 from penstock.engine.scratch import borrow, hand_back
 from penstock.engine.segments import row_of, segment_of
@@ -231,6 +232,7 @@ def change(
                 f"memory={memory.amount:g}: the join began with a budget of another kind; start it "
                 "with a budget in the same unit."
             )
+        replace(state.plan.query, memory=memory)  # refuses what it would have refused at the start
         limits[BUDGET] = state.plan.budget(memory)
         limits[[SHARE, LEFT_PART], 0] = state.plan.share(memory)
     if windows is not None:
@@ -239,7 +241,7 @@ def change(
             raise InvalidQuery(
                 f"within={kinds}: the join began with windows of another kind; only lengths change."
             )
-        limits[WINDOW] = [w.length - 1 if w.kind == "rows" else w.length for w in windows]
+        limits[WINDOW] = list(map(reach, windows))
     lengths = (state.limits[WINDOW], limits[WINDOW])
     state = state.take_over()
     state.store = state.store._replace(demand=rescale(state.store.demand, lengths))

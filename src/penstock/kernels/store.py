@@ -66,6 +66,8 @@ DEPTH = 96  # fences: halving 4 billion rows by chance takes about 2 * 32 of the
     MOST_WANTED,
     OPEN_COST,
 ) = range(12)
+# STARTED: whether an instant is open, closed, or closed for the rows it has had so far.
+ALL_CLOSED, OPEN_NOW, PART_CLOSED = 1, 2, 3
 UNPLACED = -1  # the turn of a row whose instant is still open, and of a free slot
 
 
