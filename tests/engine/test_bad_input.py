@@ -227,6 +227,8 @@ def test_a_budget_or_a_window_of_another_kind_is_refused():
     state = start(plan(ROWS, memory=4))
     with pytest.raises(InvalidQuery, match="a budget in the same unit"):
         change(state, memory=Budget.of("1MB"))
+    with pytest.raises(InfeasibleBudget, match="memory=2 or more"):
+        change(state, memory=Budget.of(1))
     with pytest.raises(InvalidQuery, match="only lengths change"):
         change(state, windows=(Window("rows", 1), Window("rows", 1)))
     assert step(state, [ROWS, ROWS], last=True).health.held == (2, 2)

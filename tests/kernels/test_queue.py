@@ -1,5 +1,7 @@
 """The queue of rows to give up: always the lowest first, whatever comes and goes between."""
 
+import bisect
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -99,3 +101,24 @@ def test_ranks_below_zero_are_ranks_like_others():
     out = step(start(plan), [table_of(rows), None], last=True)
     assert out.health.held == (4, 0)
     assert out.health.shed == (56, 0)
+
+
+@pytest.mark.parametrize("back", [2, 700, 1200, 1600, 1900])
+def test_a_first_late_row_leaves_by_its_event_time(back):
+    drawn = np.random.default_rng(1).integers(0, 2, 3000)
+    rows = [Row(10 * t, t, float(worth)) for t, worth in enumerate(drawn)]
+    late = Row(10 * (3000 - back) + 5, 999, 1.0)
+    more = [Row(10 * t, t, 1.0) for t in range(3000, 4200)]
+    query = query_of((10**6, 10**6), "time", 1000, "shared")
+    plan = Plan(query, [SCHEMA, SCHEMA], by_name("importance"), side=Side(shed_rows=True))
+    state, left = start(plan), []
+    for batch in (rows, [late], more):
+        out = step(state, [table_of(batch), None], watermark=0, last=batch is more)
+        state = out.state
+        left += out.shed[0].sort_by("_shed_at").to_pylist()
+    held, expected = [], []
+    for row in [*rows, late, *more]:
+        bisect.insort(held, (row.importance, row.time))
+        if len(held) > 1000:
+            expected.append(held.pop(0))
+    assert [(row["importance"], row["time"]) for row in left] == expected

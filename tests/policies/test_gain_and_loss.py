@@ -1,9 +1,14 @@
 """GainAndLoss: who matches gains, and who does not loses."""
 
+import random
+
 import pytest
 
+import reference
 from penstock.errors import InvalidQuery
 from penstock.policies import by_name
+from reference import Row
+from running import query_of, run
 from timelines import line, play
 
 
@@ -80,3 +85,20 @@ def test_long_runs_do_not_lose_their_order():
 def test_parameters_are_checked(parameters, says):
     with pytest.raises(InvalidQuery, match=says):
         by_name("gain-and-loss", **parameters)
+
+
+@pytest.mark.parametrize("loss", [0.01, 0.3, 0.5, 0.9])
+def test_however_fast_ranks_fall_they_stay_numbers(loss):
+    dice = random.Random(1)
+    sides = [
+        [Row(t, dice.randrange(12), float(dice.randrange(1, 9))) for t in range(600)]
+        for _ in range(2)
+    ]
+    ran = run(*sides, query_of((15, 25), memory=14), by_name("gain-and-loss", loss=loss))
+    twin = reference.simulate(
+        *sides,
+        windows=(15, 25),
+        memory=14,
+        policy=reference.policy("gain-and-loss", loss=loss),
+    )
+    assert ran.shed == sorted(twin.shed)

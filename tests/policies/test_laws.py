@@ -16,7 +16,7 @@ from penstock.engine.step import change, step
 from penstock.policies import ALL, Weighted, by_name
 from penstock.query import Budget, Window
 from reference import Row
-from running import AGES, SCHEMA, query_of, run, table_of
+from running import AGES, SCHEMA, query_of, run, table_of, window_of
 from streams import cuts, orders, rows, splits
 
 POLICIES = [
@@ -342,3 +342,12 @@ def test_a_change_takes_nothing_from_rows_out_of_order():
     assert state.health().held == (2, 0)
     out = step(state, [None, table_of([Row(3, 1)])], watermark=[20, 3])
     assert out.matches.num_rows == 1
+
+
+@pytest.mark.parametrize("kind", ["time", "count"])
+def test_a_side_without_a_window_has_none_after_a_change(kind):
+    plan = Plan(query_of((5, None), kind), [SCHEMA, SCHEMA], by_name("random"))
+    out = step(start(plan), [None, table_of([Row(0, 1), Row(0, 1)])])
+    later = (window_of(7, kind), window_of(None, kind))
+    out = step(change(out.state, windows=later), [table_of([Row(100, 1)]), None], last=True)
+    assert sorted(out.matches["id_right"].to_pylist()) == [0, 1]

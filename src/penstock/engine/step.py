@@ -1,6 +1,7 @@
 """One step of a join: rows in, matches out, and the state for the next step."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -10,14 +11,24 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from penstock.arrivals.counting import LIMIT, USED, forget_unseen, to_sketch
+from penstock.engine.compact import compacted
 from penstock.engine.health import Health
-from penstock.engine.hot_loop import CELLS, RESUME, advance, settle_between
+from penstock.engine.hot_loop import advance, settle_between
+from penstock.engine.instants import CURSOR_CELLS, RESUME
 from penstock.engine.joined import batch_rows, matches_of, output_schema, shed_rows
-from penstock.engine.plan import Plan
+from penstock.engine.plan import ROWS_OF_AN_INSTANT, Plan, reach
 from penstock.engine.room import with_room
 from penstock.engine.scratch import borrow, hand_back
 from penstock.engine.segments import row_of, segment_of
-from penstock.engine.sequence import CURRENT, LATEST, Sequenced, refuse_times, sequence, ticks
+from penstock.engine.sequence import (
+    CURRENT,
+    LATEST,
+    Sequenced,
+    refuse_times,
+    row_bytes,
+    sequence,
+    ticks,
+)
 from penstock.engine.state import State
 from penstock.errors import InvalidQuery
 from penstock.kernels.demand import rescale
@@ -90,7 +101,7 @@ class Flow:
         state, plan = self.state, self.state.plan
         tables = _with_waiting(state, self._tables)
         if plan.terms(state.limits, in_order=True).whole and not self._last:
-            tables, state.waiting = _hold_back(plan, tables)
+            tables, state.waiting = _hold_back(state, tables)
         else:
             state.waiting = (None, None)
         for part in _slices(plan, tables):
@@ -115,7 +126,7 @@ class Flow:
             state.store.streams[[ARRIVED, UNMATCHABLE], stream] += untimed
         terms = plan.terms(state.limits, in_order=self._in_order)
         out = _new_out(state, len(sequenced.row), pairs=_PAIRS)
-        cursor = np.zeros(CELLS, np.int64)
+        cursor = np.zeros(CURSOR_CELLS, np.int64)
         cursor[RESUME] = -1
         status = NEED_ROOM if state.store.tally[SPARE] == 0 else -1
         while status != DONE:
@@ -221,6 +232,7 @@ def change(
                 f"memory={memory.amount:g}: the join began with a budget of another kind; start it "
                 "with a budget in the same unit."
             )
+        replace(state.plan.query, memory=memory)  # refuses what it would have refused at the start
         limits[BUDGET] = state.plan.budget(memory)
         limits[[SHARE, LEFT_PART], 0] = state.plan.share(memory)
     if windows is not None:
@@ -229,7 +241,7 @@ def change(
             raise InvalidQuery(
                 f"within={kinds}: the join began with windows of another kind; only lengths change."
             )
-        limits[WINDOW] = [w.length - 1 if w.kind == "rows" else w.length for w in windows]
+        limits[WINDOW] = list(map(reach, windows))
     lengths = (state.limits[WINDOW], limits[WINDOW])
     state = state.take_over()
     state.store = state.store._replace(demand=rescale(state.store.demand, lengths))
@@ -269,8 +281,12 @@ def _times(plan: Plan, stream: int, table: pa.Table) -> NDArray[np.int64]:
     return ticks(pc.fill_null(column, pc.min(column)), name=plan.query.time[stream])
 
 
-def _hold_back(plan: Plan, tables: Accepted) -> tuple[Accepted, Any]:
-    """Keep the newest instant for the next step, where instants must come whole."""
+def _hold_back(state: State, tables: Accepted) -> tuple[Accepted, Any]:
+    """Keep the newest instant for the next step, where instants must come whole.
+
+    One that has no room in what the budget leaves for it is not waited for.
+    """
+    plan = state.plan
     times = [_times(plan, stream, table) for stream, table in enumerate(tables)]
     newest = max((int(t.max()) for t in times if len(t)), default=None)
     now, later = [], []
@@ -278,7 +294,12 @@ def _hold_back(plan: Plan, tables: Accepted) -> tuple[Accepted, Any]:
         waits = pa.array(time == newest)
         now.append(table.filter(pc.invert(waits)))
         held = table.filter(waits)
-        later.append(held if held.num_rows else None)
+        later.append(compacted(held) if held.num_rows else None)
+    waiting = [table for table in later if table is not None]
+    takes = sum(int(plan.cost_of(row_bytes(t)).sum()) for t in waiting) if plan.costed else 0
+    rows = sum(table.num_rows for table in waiting)
+    if rows > ROWS_OF_AN_INSTANT or takes > plan.open_bytes(state.limits):
+        return tables, (None, None)
     return now, tuple(later)
 
 

@@ -9,9 +9,6 @@ Adaptive threshold sampling. SIGMOD 2022).  The weights make the variance small:
 the same for all, for the number of matches lost, and half goes by what a match of the row
 is worth, for their value.  So no chance is less than half of what it would be for either
 alone.
-
-Nor are all taken in that would soon have to go: from twice the last cut on, luck does not
-suffice.  That, too, is known before a ghost comes, and is the chance that it begins with.
 """
 
 import math
@@ -38,7 +35,7 @@ LUCK, CHANCE, PAST, SCRATCH = range(4)
 IMPORTANCE, PAST_VALUE, WEIGHT = range(3)  # columns of `worth`
 # Cells of `sums`.  CUT: the least luck per weight that was too little so far.  SEEN: the
 # importance of the rows that came, and their number; WEIGHED: the same of what a match with
-# a shed row is worth.  ADMITTED: the luck per weight below which a newcomer is remembered at all.
+# a shed row is worth.  ADMITTED: from this luck per weight on, a newcomer leaves no ghost.
 (
     LOST,
     LOST_VARIANCE,
@@ -54,8 +51,11 @@ IMPORTANCE, PAST_VALUE, WEIGHT = range(3)  # columns of `worth`
     ADMITTED,
 ) = range(12)
 _EQUAL = 0.5  # the part of a weight that is the same for all rows
+# Among many ghosts, those that would soon have to go are not taken in: it costs more than it
+# tells.  Few lie in a cache, and every one of them counts.
+_MANY = 4096
+_SLACK = 2.0  # more is admitted than the last sweep let stay: fewer may come from now on
 _KEPT_EIGHTHS = 7  # a sweep frees an eighth, so that sweeps cost a constant per ghost
-_SLACK = 2.0  # more luck is admitted than the last sweep let stay: fewer may come from now on
 
 MIN, SUM, PRODUCT, MAX, MEAN = range(5)
 COMBINATIONS = {"min": MIN, "sum": SUM, "product": PRODUCT, "max": MAX, "mean": MEAN}
@@ -78,7 +78,7 @@ def new_ghosts(places: int, *, importance: bool) -> Ghosts:
     links = np.full((places, 4), -1, np.int32)
     links[:, SPARE_SLOT] = np.arange(places - 1, -1, -1)
     sums = np.zeros(12)
-    sums[SPARE], sums[[CUT, ADMITTED]] = places, np.inf
+    sums[SPARE], sums[CUT], sums[ADMITTED] = places, np.inf, np.inf
     return Ghosts(
         wide=np.zeros((places, 2), np.int64),
         links=links,
@@ -180,7 +180,6 @@ def _sweep(ghosts: Ghosts, alive: Any) -> None:
             ghosts.odds[seen, SCRATCH] = ghosts.odds[slot, LUCK]
             seen += 1
     cut = _smallest(ghosts.odds[:, SCRATCH], seen, keep)
-    ghosts.sums[ADMITTED] = _SLACK * cut
     for slot in range(places):
         if links[slot, STREAM] >= 0:
             if ghosts.odds[slot, LUCK] >= cut:
@@ -190,6 +189,8 @@ def _sweep(ghosts: Ghosts, alive: Any) -> None:
                 chance = min(float(ghosts.odds[slot, CHANCE]), float(cut) * weight)
                 ghosts.odds[slot, CHANCE] = chance
     ghosts.sums[CUT] = min(ghosts.sums[CUT], float(cut))
+    if places > _MANY:
+        ghosts.sums[ADMITTED] = _SLACK * float(cut)
 
 
 @inner
@@ -221,9 +222,7 @@ def remember(
     """Leave a ghost of a shed row; `alive` is each stream's lowest mark that can still match."""
     if len(ghosts.links) == 0:
         return
-    weight = 1.0
-    if len(ghosts.worth) > 0:
-        weight = _weight(ghosts, importance, how)
+    weight = _weight(ghosts, importance, how) if len(ghosts.worth) > 0 else 1.0
     luck /= weight
     if luck >= ghosts.sums[ADMITTED]:
         return
@@ -238,11 +237,11 @@ def remember(
     slot = int(np.int64(links[spare, SPARE_SLOT]))
     wide[slot, HASH], wide[slot, MARK] = key, mark
     links[slot, STREAM] = stream
-    ghosts.odds[slot, LUCK], ghosts.odds[slot, PAST] = luck, 0.0
-    ghosts.odds[slot, CHANCE] = min(1.0, ghosts.sums[ADMITTED] * weight)
     if len(ghosts.worth) > 0:
         ghosts.worth[slot, IMPORTANCE], ghosts.worth[slot, PAST_VALUE] = importance, 0.0
         ghosts.worth[slot, WEIGHT] = weight
+    ghosts.odds[slot, LUCK], ghosts.odds[slot, PAST] = luck, 0.0
+    ghosts.odds[slot, CHANCE] = min(1.0, ghosts.sums[ADMITTED] * weight)
     links[slot, NEXT] = EMPTY
     cell = find(ghosts.table, wide, links, STREAM, key, stream)
     if cell < 0:

@@ -10,7 +10,9 @@ from penstock.kernels.store import FADES, HELD, NEWER, OLDEST, Store
 from penstock.kernels.terms import Terms
 
 NEVER = -1  # the instant in which a row gained that has not gained
-_REFIT = 256  # 0.95**256 is 2e-6: far from where a stored note would lose digits
+# Stored notes grow by what has faded.  Both bounds keep them far from where single precision ends.
+_REFIT = 256
+_FAINTEST = 1e-9
 
 
 @inner
@@ -29,7 +31,7 @@ def as_stored(value: float, fades: int, terms: Terms) -> float:
 def refit(store: Store, terms: Terms) -> bool:
     """Start the count of instants again before stored notes grow out of range."""
     fades = store.tally[FADES]
-    if fades < _REFIT:
+    if fades < _REFIT and terms.factor**fades > _FAINTEST:
         return False
     for stream in range(store.streams.shape[1]):
         slot = store.streams[OLDEST, stream]

@@ -331,3 +331,12 @@ def list_ranks(store: Store, terms: Terms, keys: Any) -> None:
 def forget_order(store: Store, pool: int) -> None:
     """Begin again with one chunk: ranks have changed all over."""
     store.streams[CHUNKS, pool] = 1
+
+
+@inner
+def note_disorder(store: Store) -> None:
+    """Compare by event time before turn from now on; fences made until now know only turns."""
+    if store.tally[DISORDER] == 0:
+        store.tally[DISORDER] = 1
+        for pool in range(len(store.fences)):
+            forget_order(store, pool)

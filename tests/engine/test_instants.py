@@ -1,0 +1,30 @@
+"""Instants of very many rows: each of their rows meets every other, whole or in parts."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from penstock.engine.state import start
+from penstock.engine.step import step
+from penstock.policies import by_name
+from running import SCHEMA, plan_of, query_of
+
+MANY = 70_000  # more newcomers than wait for a place at once
+
+
+def rows_at(times):
+    columns = [times, np.arange(MANY), np.ones(MANY), np.arange(MANY)]
+    return pa.table([pa.array(column) for column in columns], schema=SCHEMA)
+
+
+@pytest.mark.parametrize("memory", [None, 4 * MANY])
+@pytest.mark.parametrize("policy", ["random", "gain-and-loss"])
+@pytest.mark.parametrize(("window", "apart"), [(0, 0), (3, 0), (3, 3)])
+def test_an_instant_taken_in_parts_loses_no_match(memory, policy, window, apart):
+    plan = plan_of(query_of((window, window), memory=memory), by_name(policy), output="counts")
+    early, now = np.zeros(MANY, int), np.full(MANY, apart)
+    out = step(start(plan), [rows_at(early), rows_at(now)], last=True)
+    assert out.health.matched == MANY
+    out = step(out.state, [rows_at(early + apart + window + 1), None], last=True)
+    assert out.health.matched == MANY
+    assert out.health.expired[1] == MANY
