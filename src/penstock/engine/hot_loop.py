@@ -76,8 +76,10 @@ from penstock.kernels.terms import (
     Terms,
 )
 
-# Cells of `cursor`.  NUMBERED and FENCE are the first of one per stream.
-ROW, PASS, RESUME, START, END, SEEN_AHEAD, NUMBERED, FENCE, SCRATCH = 0, 1, 2, 3, 4, 5, 6, 8, 10
+# Cells of `cursor`.  NUMBERED and FENCE are the first of one per stream.  FALLEN: counts have
+# fallen since the loop stopped, so ranks have to be asked for anew.
+ROW, PASS, RESUME, START, END, SEEN_AHEAD, NUMBERED, FENCE, FALLEN = 0, 1, 2, 3, 4, 5, 6, 8, 10
+SCRATCH = 11
 CELLS = SCRATCH + AHEAD
 ALL, SAME, BEFORE = range(3)  # PASS: whom a newcomer meets; under evict-first in two passes
 FAR = 2**62
@@ -316,6 +318,9 @@ def advance(
 ) -> int:
     """Take in rows from where the cursor stands; return why it stopped."""
     rows = len(batch.numbers)
+    if cursor[FALLEN] != 0 and not terms.fixed:
+        rerank(store, counting, ages, terms)
+    cursor[FALLEN] = 0
     while True:
         if (
             terms.whole

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from penstock.arrivals.counting import LIMIT, USED, forget_unseen, to_sketch
+from penstock.arrivals.counting import LIMIT, SKETCHED, USED, forget_unseen, to_sketch
 from penstock.engine.health import Health
-from penstock.engine.hot_loop import CELLS, RESUME, advance, settle_between
+from penstock.engine.hot_loop import CELLS, FALLEN, RESUME, advance, settle_between
 from penstock.engine.joined import batch_rows, matches_of, output_schema, shed_rows
 from penstock.engine.plan import Plan, reach
 from penstock.engine.room import with_room
@@ -124,6 +124,7 @@ class Flow:
                 state.store = with_room(state.store, plan, state.limits)
             elif status == NEED_SKETCH:
                 state.counting = _with_counters(state)
+                cursor[FALLEN] = state.counting.tally[SKETCHED]
             with np.errstate(over="ignore"):
                 status = advance(
                     state.store,
