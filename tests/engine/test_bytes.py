@@ -89,7 +89,8 @@ def test_a_row_that_alone_exceeds_the_budget_is_shed():
     wide = pa.table({"t": [1], "k": [1], "w": [1.0], "text": ["x" * 10**6]})
     most, state = peak_bytes(wide, wide, by_name("recent"), "100KB")
     assert state.health().shed == (1, 1)
-    assert state.health().matched == 1
+    # It is gone before the other comes, as it would be if a batch ended between them.
+    assert state.health().matched == 0
     assert most <= 100_000
 
 

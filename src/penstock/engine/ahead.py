@@ -8,14 +8,15 @@ from typing import Any
 
 from penstock.arrivals.counting import MODE, NOTHING, Counting, read_count_ahead
 from penstock.compiled import inner, prefetch
+from penstock.kernels.ghosts import ADMITTED, Ghosts
 from penstock.kernels.ghosts import HELD as GHOSTS_HELD
-from penstock.kernels.ghosts import Ghosts
 from penstock.kernels.index import EMPTY, HASH, cell_of, home_of
-from penstock.kernels.store import NEWER, OLDER, OLDEST, PREV, STREAM, Store
+from penstock.kernels.store import NEWER, NEXT, OLDER, OLDEST, PREV, STREAM, Store
 from penstock.kernels.terms import KEY, OF_STREAM, Batch
 
 AHEAD = 16  # rows that are looked up ahead: enough to keep the line buffers busy
 _FAR = 512  # partners of each that are looked up: 512 KB in all, half of a usual second cache
+_LIKELY = 0.5  # a place that is less likely to be needed is not asked for
 _SLOT_BITS = 0xFFFFFFFF
 
 
@@ -66,6 +67,8 @@ def _read_leavers(store: Store, rows: int) -> None:
             if slot < 0:
                 break
             prefetch(store.table, cell_of(store.table, home_of(store.wide[slot, HASH], stream)))
+            # Of an oldest row only the next of its key is left.
+            prefetch(store.wide, max(store.links[slot, NEXT] + 0, 0))
             slot = store.links[slot, NEWER] + 0
 
 
@@ -76,7 +79,9 @@ def read_surroundings_ahead(store: Store, ghosts: Ghosts, counting: Counting, sl
     prefetch(store.table, cell_of(store.table, home_of(key, stream)))
     prefetch(store.wide, max(store.links[slot, NEWER] + 0, 0))
     prefetch(store.wide, max(store.links[slot, OLDER] + 0, 0))
-    if len(ghosts.table) > 0:
+    prefetch(store.wide, max(store.links[slot, NEXT] + 0, 0))
+    prefetch(store.wide, max(store.links[slot, PREV] + 0, 0))
+    if len(ghosts.table) > 0 and ghosts.sums[ADMITTED] > _LIKELY:
         prefetch(ghosts.table, cell_of(ghosts.table, home_of(key, stream)))
     if counting.tally[MODE] != NOTHING:
         read_count_ahead(counting, key)

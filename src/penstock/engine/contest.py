@@ -18,6 +18,7 @@ from penstock.kernels.ghosts import Ghosts, remember
 from penstock.kernels.index import HASH, MARK
 from penstock.kernels.notes import NEVER, as_stored, note_value, refit
 from penstock.kernels.store import (
+    ALL_CLOSED,
     CLOCK,
     COST,
     CUT,
@@ -32,6 +33,9 @@ from penstock.kernels.store import (
     OLDER,
     OLDEST,
     OPEN,
+    OPEN_COST,
+    OPEN_NOW,
+    PART_CLOSED,
     PEAK,
     PLACE,
     SHED,
@@ -230,9 +234,10 @@ def close(
 
     If it `goes_on`, only the newcomers so far get places: all rows held may still meet others.
     """
-    if store.tally[STARTED] != 2:
+    if store.tally[STARTED] < OPEN_NOW:
         return
-    store.tally[STARTED] = 1
+    store.tally[STARTED] = PART_CLOSED if goes_on else ALL_CLOSED
+    store.tally[OPEN_COST] = 0
     streams = store.streams.shape[1]
     if not terms.evict_first and not goes_on:
         write_notes(store, counting, ages, terms)

@@ -6,7 +6,7 @@ What depends on the policy comes in as a pointer, so the loop is compiled once.
 
 from typing import Any
 
-from penstock.arrivals.ages import UNIT, Ages, turn_age_pane
+from penstock.arrivals.ages import UNIT, Ages
 from penstock.arrivals.counting import (
     DECAYED,
     MODE,
@@ -16,13 +16,28 @@ from penstock.arrivals.counting import (
     add,
     fade_factor,
     full,
-    move_landmark,
-    turn_pane,
 )
 from penstock.compiled import compiled, inner
 from penstock.engine.ahead import AHEAD, look_ahead
-from penstock.engine.contest import admit, close, contest, expire, write_notes
-from penstock.engine.ranks import crowded, oldest_alive, position, rerank, total
+from penstock.engine.contest import admit, close, contest, expire
+from penstock.engine.instants import (
+    BEFORE,
+    END,
+    FALLEN,
+    FENCE,
+    NUMBERED,
+    PASS,
+    RESUME,
+    ROW,
+    SAME,
+    SCRATCH,
+    SEEN_AHEAD,
+    begin,
+    is_late,
+    next_instant,
+    turn_panes,
+)
+from penstock.engine.ranks import crowded, is_full, oldest_alive, position, rerank
 from penstock.kernels.chains import link_key, link_time
 from penstock.kernels.cursors import cursors_on_entry
 from penstock.kernels.demand import take_share, want_place
@@ -41,9 +56,9 @@ from penstock.kernels.store import (
     FIRST_OPEN,
     GAINED,
     HELD,
-    INSTANTS,
     LATE,
     OPEN,
+    OPEN_COST,
     PLACE,
     SPARE,
     STARTED,
@@ -76,69 +91,7 @@ from penstock.kernels.terms import (
     Terms,
 )
 
-# Cells of `cursor`.  NUMBERED and FENCE are the first of one per stream.  FALLEN: counts have
-# fallen since the loop stopped, so ranks have to be asked for anew.
-ROW, PASS, RESUME, START, END, SEEN_AHEAD, NUMBERED, FENCE, FALLEN = 0, 1, 2, 3, 4, 5, 6, 8, 10
-SCRATCH = 11
-CELLS = SCRATCH + AHEAD
-ALL, SAME, BEFORE = range(3)  # PASS: whom a newcomer meets; under evict-first in two passes
 FAR = 2**62
-
-
-@inner
-def _turn_panes(counting: Counting, ages: Ages, stream: int, at: int) -> bool:
-    turn_age_pane(ages, stream, at)
-    return turn_pane(counting, stream, at)
-
-
-@inner
-def _begin(
-    store: Store, ghosts: Ghosts, counting: Counting, ages: Ages, terms: Terms, time: int, out: Out
-) -> None:
-    """Close the open instant and begin the one of `time`: the clock, panes, expired rows.
-
-    An instant that is taken in parts goes on.
-    """
-    tally = store.tally
-    goes_on = not terms.whole and tally[STARTED] == 2 and time <= tally[CLOCK]
-    close(store, ghosts, counting, ages, terms, goes_on, out)
-    tally[CLOCK] = max(time, tally[CLOCK]) if tally[STARTED] else time
-    tally[STARTED] = 2
-    if not goes_on:
-        tally[INSTANTS] += 1
-    fallen = move_landmark(counting, tally[CLOCK], terms.half_life)
-    for stream in range(store.streams.shape[1]):
-        if not terms.counted and _turn_panes(counting, ages, stream, tally[CLOCK]):
-            fallen = True
-        expire(store, counting, terms, stream, oldest_alive(store, terms, stream), out)
-    if fallen and not terms.fixed:
-        rerank(store, counting, ages, terms)
-
-
-@inner
-def is_late(store: Store, terms: Terms, stream: int, time: int) -> bool:
-    """Say whether a row comes behind its watermark: its own stream's, or everyone's clock."""
-    if terms.in_order:
-        return store.tally[STARTED] > 0 and time < store.tally[CLOCK]
-    return time < terms.limits[WATERMARK, stream]
-
-
-@inner
-def _enter_whole(store: Store, terms: Terms, batch: Batch, cursor: Any) -> None:
-    """Find where the instant ends, and let all of its rows enter their windows."""
-    first, rows = cursor[ROW], len(batch.numbers)
-    time = batch.numbers[first, TIME]
-    for stream in range(store.streams.shape[1]):
-        entered = store.streams[ENTERED, stream]
-        cursor[NUMBERED + stream] = entered
-        cursor[FENCE + stream] = entered + 1 if terms.counted else time
-    end = first
-    while end < rows and batch.numbers[end, TIME] == time:
-        stream = batch.flags[end, OF_STREAM]
-        if not is_late(store, terms, stream, time):
-            store.streams[ENTERED, stream] += 1
-        end += 1
-    cursor[START], cursor[END] = first, end
 
 
 @inner
@@ -187,6 +140,10 @@ def _wait_or_settle(
         if store.streams[OPEN, stream] == 0:
             store.streams[FIRST_OPEN, stream] = slot
         store.streams[OPEN, stream] += 1
+        if terms.costed:
+            store.tally[OPEN_COST] += store.links[slot, COST]
+            if store.tally[OPEN_COST] > terms.heaviest and not terms.whole:
+                close(store, ghosts, counting, ages, terms, True, out)
         return
     note_disorder(store)
     admit(store, counting, ages, terms, slot, store.tally[TURNS])
@@ -227,7 +184,7 @@ def _count(
 ) -> None:
     """Let the statistics see a row."""
     stream = batch.flags[row, OF_STREAM] + 0
-    if terms.counted and _turn_panes(counting, ages, stream, mark - 1) and not terms.fixed:
+    if terms.counted and turn_panes(counting, ages, stream, mark - 1) and not terms.fixed:
         rerank(store, counting, ages, terms)
     if ages.hits.shape[1] > 0:
         ages.rows[stream] += 1.0
@@ -238,39 +195,6 @@ def _count(
     elif counting.tally[MODE] == DECAYED:
         weight = fade_factor(counting, batch.numbers[row, TIME], terms.half_life)
         add(counting, batch.numbers[row, KEY], stream, weight)
-
-
-@inner
-def _next_instant(
-    store: Store,
-    ghosts: Ghosts,
-    counting: Counting,
-    ages: Ages,
-    terms: Terms,
-    batch: Batch,
-    out: Out,
-    cursor: Any,
-) -> bool:
-    """Where instants come whole: end this one, or begin its second pass; say if rows are left."""
-    row = cursor[ROW]
-    if cursor[PASS] == BEFORE:
-        write_notes(store, counting, ages, terms)
-    second_pass = terms.evict_first and cursor[PASS] == SAME and store.tally[STARTED] == 2
-    close(store, ghosts, counting, ages, terms, False, out)
-    if second_pass:
-        cursor[PASS], cursor[ROW] = BEFORE, cursor[START]
-        for stream in range(store.streams.shape[1]):
-            cursor[NUMBERED + stream] = cursor[FENCE + stream] - 1
-        return True
-    cursor[PASS] = ALL
-    if row == len(batch.numbers):
-        return False
-    cursor[PASS] = SAME if terms.evict_first else ALL
-    _enter_whole(store, terms, batch, cursor)
-    time = batch.numbers[row, TIME]
-    if not (terms.in_order and is_late(store, terms, 0, time)):
-        _begin(store, ghosts, counting, ages, terms, time, out)
-    return True
 
 
 @inner
@@ -325,7 +249,7 @@ def advance(
         if (
             terms.whole
             and cursor[ROW] == cursor[END]
-            and not _next_instant(store, ghosts, counting, ages, terms, batch, out, cursor)
+            and not next_instant(store, ghosts, counting, ages, terms, batch, out, cursor)
         ):
             return DONE
         row = cursor[ROW]
@@ -343,9 +267,9 @@ def advance(
             if not terms.whole and (
                 store.tally[STARTED] == 0
                 or time > store.tally[CLOCK]
-                or total(store, OPEN) >= terms.largest
+                or (time == store.tally[CLOCK] and is_full(store, terms, batch, row))
             ):
-                _begin(store, ghosts, counting, ages, terms, time, out)
+                begin(store, ghosts, counting, ages, terms, time, out)
             if store.tally[SPARE] == 0 or crowded(store, terms, stream):
                 return NEED_ROOM
             if full(counting):

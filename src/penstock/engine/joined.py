@@ -16,7 +16,7 @@ from penstock.engine.sequence import LATEST, Sequenced, importance_of
 from penstock.kernels.ghosts import COMBINATIONS, MAX, MIN, PRODUCT, SUM
 from penstock.kernels.terms import HELD_PLACE, NEW_ROW, OF_STREAM, TIME
 
-_AT_ONCE = 64 << 20  # bytes of joined rows that are made at once
+_AT_ONCE = 16 << 20  # bytes of joined rows that are made at once
 
 
 class Found(NamedTuple):

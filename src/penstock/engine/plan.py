@@ -42,7 +42,8 @@ from penstock.policies.base import Held, Policy
 from penstock.query import Budget, JoinQuery, Window
 
 UNBOUNDED = 2**61  # longer than any two event times lie apart
-_ROWS_OF_AN_INSTANT = 1 << 16  # an open instant of more rows is taken in parts
+ROWS_OF_AN_INSTANT = 1 << 16  # an open instant of more rows is taken in parts
+_FOR_PLACED = 7  # parts of a budget in bytes for placed rows; one is for an open instant
 _LEAST_ROWS = 4  # that must fit beside the statistics
 _ROOM_AHEAD = 64  # rows for which there is room before they come, however few are held
 # A segment is rewritten when two fifths of its rows are gone.
@@ -233,7 +234,7 @@ class Plan:
                     f"memory={total}B: statistics and the first rows need "
                     f"{least + beside} bytes; raise the budget."
                 )
-            total -= beside
+            total = (total - beside) * _FOR_PLACED // (_FOR_PLACED + 1)
         first = int(total * self._left_part)
         return np.array([first, total - first])
 
@@ -251,6 +252,10 @@ class Plan:
             return 1.0
         left, right = (1.0, 1.0) if split == "half" else split
         return left / (left + right)
+
+    def open_bytes(self, limits: NDArray[np.int64]) -> int:
+        """Return what rows that have not asked for a place yet may take of a budget in bytes."""
+        return int(limits[1].sum()) // _FOR_PLACED if self.costed else UNBOUNDED
 
     def new_counting(self) -> Counting:
         """Return counters as the policy's expectation needs them."""
@@ -319,9 +324,6 @@ class Plan:
         policy, column = self.policy, self.worth_column
         factor, step = policy.fading or (1.0, 0.0)
         settings = (*map(float, policy.settings), 0.0, 0.0, 0.0, 0.0)[:_SETTINGS]
-        largest = _ROWS_OF_AN_INSTANT
-        if self.costed:
-            largest = max(64, min(largest, int(limits[1].sum() // (8 * self.sizes.row_overhead))))
         half_life = self.expectation.half_life if isinstance(self.expectation, Decayed) else 1.0
         return Terms(
             limits=limits,
@@ -343,7 +345,8 @@ class Plan:
             kept_rank=column["kept_rank"],
             importance=column["importance"],
             expected=column["expected"],
-            largest=largest,
+            largest=ROWS_OF_AN_INSTANT,
+            heaviest=self.open_bytes(limits),
             report_from=self.side.report_from,
             combine=COMBINATIONS[self.query.combine],
             policy_luck=lane(self.seed, POLICY),

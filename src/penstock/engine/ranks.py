@@ -16,14 +16,18 @@ from penstock.kernels.store import (
     ENTERED,
     FIRST_CELL,
     HELD,
+    OPEN,
+    OPEN_COST,
+    OPEN_NOW,
     QUEUE_RANK,
     QUEUE_WORD,
     QUEUED,
+    STARTED,
     STREAM,
     TURN,
     Store,
 )
-from penstock.kernels.terms import BY_QUEUE, POOL, WATERMARK, WINDOW, Terms
+from penstock.kernels.terms import BY_QUEUE, POOL, ROW_COST, WATERMARK, WINDOW, Batch, Terms
 
 
 @inner
@@ -146,3 +150,12 @@ def crowded(store: Store, terms: Terms, stream: int) -> bool:
         if terms.limits[POOL, other] == pool:
             held += store.streams[HELD, other]
     return held + held // 8 >= store.streams[CELLS, pool]
+
+
+@inner
+def is_full(store: Store, terms: Terms, batch: Batch, row: int) -> bool:
+    """Say whether the open instant has no room for one row more, or is none any longer."""
+    if store.tally[STARTED] != OPEN_NOW or total(store, OPEN) >= terms.largest:
+        return True
+    after = store.tally[OPEN_COST] + batch.numbers[row, ROW_COST] if terms.costed else 0
+    return after > terms.heaviest and store.tally[OPEN_COST] > 0

@@ -11,14 +11,24 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from penstock.arrivals.counting import LIMIT, SKETCHED, USED, forget_unseen, to_sketch
+from penstock.engine.compact import compacted
 from penstock.engine.health import Health
-from penstock.engine.hot_loop import CELLS, FALLEN, RESUME, advance, settle_between
+from penstock.engine.hot_loop import advance, settle_between
+from penstock.engine.instants import CURSOR_CELLS, FALLEN, RESUME
 from penstock.engine.joined import batch_rows, matches_of, output_schema, shed_rows
-from penstock.engine.plan import Plan, reach
+from penstock.engine.plan import ROWS_OF_AN_INSTANT, Plan, reach
 from penstock.engine.room import with_room
 from penstock.engine.scratch import borrow, hand_back
 from penstock.engine.segments import row_of, segment_of
-from penstock.engine.sequence import CURRENT, LATEST, Sequenced, refuse_times, sequence, ticks
+from penstock.engine.sequence import (
+    CURRENT,
+    LATEST,
+    Sequenced,
+    refuse_times,
+    row_bytes,
+    sequence,
+    ticks,
+)
 from penstock.engine.state import State
 from penstock.errors import InvalidQuery
 from penstock.kernels.demand import rescale
@@ -91,7 +101,7 @@ class Flow:
         state, plan = self.state, self.state.plan
         tables = _with_waiting(state, self._tables)
         if plan.terms(state.limits, in_order=True).whole and not self._last:
-            tables, state.waiting = _hold_back(plan, tables)
+            tables, state.waiting = _hold_back(state, tables)
         else:
             state.waiting = (None, None)
         for part in _slices(plan, tables):
@@ -116,7 +126,7 @@ class Flow:
             state.store.streams[[ARRIVED, UNMATCHABLE], stream] += untimed
         terms = plan.terms(state.limits, in_order=self._in_order)
         out = _new_out(state, len(sequenced.row), pairs=_PAIRS)
-        cursor = np.zeros(CELLS, np.int64)
+        cursor = np.zeros(CURSOR_CELLS, np.int64)
         cursor[RESUME] = -1
         status = NEED_ROOM if state.store.tally[SPARE] == 0 else -1
         while status != DONE:
@@ -272,8 +282,12 @@ def _times(plan: Plan, stream: int, table: pa.Table) -> NDArray[np.int64]:
     return ticks(pc.fill_null(column, pc.min(column)), name=plan.query.time[stream])
 
 
-def _hold_back(plan: Plan, tables: Accepted) -> tuple[Accepted, Any]:
-    """Keep the newest instant for the next step, where instants must come whole."""
+def _hold_back(state: State, tables: Accepted) -> tuple[Accepted, Any]:
+    """Keep the newest instant for the next step, where instants must come whole.
+
+    One that has no room in what the budget leaves for it is not waited for.
+    """
+    plan = state.plan
     times = [_times(plan, stream, table) for stream, table in enumerate(tables)]
     newest = max((int(t.max()) for t in times if len(t)), default=None)
     now, later = [], []
@@ -281,7 +295,12 @@ def _hold_back(plan: Plan, tables: Accepted) -> tuple[Accepted, Any]:
         waits = pa.array(time == newest)
         now.append(table.filter(pc.invert(waits)))
         held = table.filter(waits)
-        later.append(held if held.num_rows else None)
+        later.append(compacted(held) if held.num_rows else None)
+    waiting = [table for table in later if table is not None]
+    takes = sum(int(plan.cost_of(row_bytes(t)).sum()) for t in waiting) if plan.costed else 0
+    rows = sum(table.num_rows for table in waiting)
+    if rows > ROWS_OF_AN_INSTANT or takes > plan.open_bytes(state.limits):
+        return tables, (None, None)
     return now, tuple(later)
 
 

@@ -35,7 +35,7 @@ LUCK, CHANCE, PAST, SCRATCH = range(4)
 IMPORTANCE, PAST_VALUE, WEIGHT = range(3)  # columns of `worth`
 # Cells of `sums`.  CUT: the least luck per weight that was too little so far.  SEEN: the
 # importance of the rows that came, and their number; WEIGHED: the same of what a match with
-# a shed row is worth.
+# a shed row is worth.  ADMITTED: from this luck per weight on, a newcomer leaves no ghost.
 (
     LOST,
     LOST_VARIANCE,
@@ -48,8 +48,13 @@ IMPORTANCE, PAST_VALUE, WEIGHT = range(3)  # columns of `worth`
     SEEN_ROWS,
     WEIGHED,
     WEIGHED_ROWS,
-) = range(11)
+    ADMITTED,
+) = range(12)
 _EQUAL = 0.5  # the part of a weight that is the same for all rows
+# Among many ghosts, those that would soon have to go are not taken in: it costs more than it
+# tells.  Few lie in a cache, and every one of them counts.
+_MANY = 4096
+_SLACK = 2.0  # more is admitted than the last sweep let stay: fewer may come from now on
 _KEPT_EIGHTHS = 7  # a sweep frees an eighth, so that sweeps cost a constant per ghost
 
 MIN, SUM, PRODUCT, MAX, MEAN = range(5)
@@ -65,15 +70,15 @@ class Ghosts(NamedTuple):
     odds: Any  # float32[slot, 4]
     worth: Any  # float64[slot, 3], or no rows when nothing has an importance
     table: Any  # int64[cell]
-    sums: Any  # float64[11]
+    sums: Any  # float64[12]
 
 
 def new_ghosts(places: int, *, importance: bool) -> Ghosts:
     """Return room for so many ghosts."""
     links = np.full((places, 4), -1, np.int32)
     links[:, SPARE_SLOT] = np.arange(places - 1, -1, -1)
-    sums = np.zeros(11)
-    sums[SPARE], sums[CUT] = places, np.inf
+    sums = np.zeros(12)
+    sums[SPARE], sums[CUT], sums[ADMITTED] = places, np.inf, np.inf
     return Ghosts(
         wide=np.zeros((places, 2), np.int64),
         links=links,
@@ -167,6 +172,7 @@ def _sweep(ghosts: Ghosts, alive: Any) -> None:
     keep = min(places - 1, places * _KEPT_EIGHTHS // 8)
     held = int(ghosts.sums[HELD])
     if held <= keep:
+        ghosts.sums[ADMITTED] *= _SLACK
         return
     seen = 0
     for slot in range(places):
@@ -183,6 +189,8 @@ def _sweep(ghosts: Ghosts, alive: Any) -> None:
                 chance = min(float(ghosts.odds[slot, CHANCE]), float(cut) * weight)
                 ghosts.odds[slot, CHANCE] = chance
     ghosts.sums[CUT] = min(ghosts.sums[CUT], float(cut))
+    if places > _MANY:
+        ghosts.sums[ADMITTED] = _SLACK * float(cut)
 
 
 @inner
@@ -214,8 +222,14 @@ def remember(
     """Leave a ghost of a shed row; `alive` is each stream's lowest mark that can still match."""
     if len(ghosts.links) == 0:
         return
+    weight = _weight(ghosts, importance, how) if len(ghosts.worth) > 0 else 1.0
+    luck /= weight
+    if luck >= ghosts.sums[ADMITTED]:
+        return
     if ghosts.sums[SPARE] == 0:
         _sweep(ghosts, alive)
+        if luck >= ghosts.sums[ADMITTED]:
+            return
     links, wide = ghosts.links, ghosts.wide
     spare = int(ghosts.sums[SPARE]) - 1
     ghosts.sums[SPARE] = spare
@@ -224,11 +238,10 @@ def remember(
     wide[slot, HASH], wide[slot, MARK] = key, mark
     links[slot, STREAM] = stream
     if len(ghosts.worth) > 0:
-        weight = _weight(ghosts, importance, how)
-        luck /= weight
         ghosts.worth[slot, IMPORTANCE], ghosts.worth[slot, PAST_VALUE] = importance, 0.0
         ghosts.worth[slot, WEIGHT] = weight
-    ghosts.odds[slot, LUCK], ghosts.odds[slot, CHANCE], ghosts.odds[slot, PAST] = luck, 1.0, 0.0
+    ghosts.odds[slot, LUCK], ghosts.odds[slot, PAST] = luck, 0.0
+    ghosts.odds[slot, CHANCE] = min(1.0, ghosts.sums[ADMITTED] * weight)
     links[slot, NEXT] = EMPTY
     cell = find(ghosts.table, wide, links, STREAM, key, stream)
     if cell < 0:

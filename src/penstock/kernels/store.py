@@ -51,9 +51,23 @@ DEPTH = 96  # fences: halving 4 billion rows by chance takes about 2 * 32 of the
 ) = range(21)
 # Cells of `tally`.  DISORDER: some row came late, so that turns no longer follow event time.
 # MOST_WANTED: the most rows that the exact join would have held, where the budget is a share.
-CLOCK, TURNS, INSTANTS, SPARE, STARTED, TOUCHED, FADES, PEAK, FREE, DISORDER, MOST_WANTED = range(
-    11
-)
+# OPEN_COST: what the rows of the open instant take.
+(
+    CLOCK,
+    TURNS,
+    INSTANTS,
+    SPARE,
+    STARTED,
+    TOUCHED,
+    FADES,
+    PEAK,
+    FREE,
+    DISORDER,
+    MOST_WANTED,
+    OPEN_COST,
+) = range(12)
+# STARTED: whether an instant is open, closed, or closed for the rows it has had so far.
+ALL_CLOSED, OPEN_NOW, PART_CLOSED = 1, 2, 3
 UNPLACED = -1  # the turn of a row whose instant is still open, and of a free slot
 
 
@@ -72,7 +86,7 @@ class Store(NamedTuple):
     cursors: Any  # int32[stream, 2 * bucket]
     demand: Any  # int64[stream, 3 + buckets], or no columns: rows the exact join would hold
     streams: Any  # int64[21, stream]
-    tally: Any  # int64[11]
+    tally: Any  # int64[12]
 
 
 class Shape(NamedTuple):
@@ -96,7 +110,7 @@ def new_store(streams: int, shape: Shape, demand: Any) -> Store:
     counters = np.zeros((21, streams), np.int64)
     counters[[FIRST_OPEN, OLDEST, NEWEST, LAST_LINKED, BASE]] = -1
     counters[CHUNKS] = 1
-    tally = np.zeros(11, np.int64)
+    tally = np.zeros(12, np.int64)
     tally[FREE] = -1
     wide = _slots(0)
     return Store(

@@ -44,6 +44,7 @@ class Terms(NamedTuple):
     importance: int
     expected: int
     largest: int  # rows of an open instant before it is taken in parts
+    heaviest: int  # what they may take of a budget in bytes before it is
     report_from: int  # lost matches count from this event time on
     combine: int
     policy_luck: Any  # uint64
