@@ -294,7 +294,7 @@ def _hold_back(state: State, tables: Accepted) -> tuple[Accepted, Any]:
     for table, time in zip(tables, times, strict=True):
         waits = pa.array(time == newest)
         now.append(table.filter(pc.invert(waits)))
-        held = table.filter(waits)
+        held = table.filter(waits).combine_chunks()  # or there would be one for each step it waits
         later.append(compacted(held) if held.num_rows else None)
     waiting = [table for table in later if table is not None]
     takes = sum(int(plan.cost_of(row_bytes(t)).sum()) for t in waiting) if plan.costed else 0
