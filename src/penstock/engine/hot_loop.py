@@ -175,7 +175,8 @@ def _meet_all(
         note_matches(store, key, other, low, high, hits, unit, at)
     value = batch.worth[row, IMPORTANCE] if terms.importance >= 0 else 1.0
     reported = time >= terms.report_from
-    meet(ghosts, key, other, low, high, value, terms.combine, reported, hits, unit, at)
+    alive = oldest_alive(store, terms, other)
+    meet(ghosts, key, other, low, high, value, terms.combine, reported, hits, unit, at, alive)
 
 
 @inner
