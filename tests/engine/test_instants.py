@@ -28,3 +28,12 @@ def test_an_instant_taken_in_parts_loses_no_match(memory, policy, window, apart)
     out = step(out.state, [rows_at(early + apart + window + 1), None], last=True)
     assert out.health.matched == MANY
     assert out.health.expired[1] == MANY
+
+
+def test_rows_that_wait_for_their_instant_lie_together():
+    plan = plan_of(query_of((9, 9), "count", 4), by_name("random"), output="counts")
+    state = start(plan)
+    for _ in range(30):
+        state = step(state, [rows_at(np.zeros(MANY, int)).slice(0, 3), None]).state
+    assert state.health().waiting == (90, 0)
+    assert state.waiting[0]["key"].num_chunks == 1

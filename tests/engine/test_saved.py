@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import example, given
@@ -218,3 +219,20 @@ def test_a_gain_in_an_instant_that_is_still_open_is_kept():
     state = restore(plan, save(state).parts)
     state = step(state, [table_of([Row(2, 2, 2.0)]), None]).state
     assert step(state, [None, table_of([Row(3, 1)])]).matches.num_rows == 1
+
+
+def test_a_sketch_that_takes_over_ranks_all_rows_anew():
+    # A restored state asks for every rank; one that runs on must know the same of each.
+    draws = np.random.default_rng(1)
+    left, right = (
+        [Row(t, int(key)) for t, key in enumerate(draws.zipf(1.2, 8000) % 5000)] for _ in range(2)
+    )
+    query = query_of((10**6, 10**6), "time", 2000, "shared")
+    plan = plan_of(query, by_name("match-probability"), output="counts")
+    batches = list(batches_of(left, right, 1000))
+    run_on = outcome(plan, batches, interrupted=False)
+    same(run_on, outcome(plan, batches, interrupted=True))
+    state = start(plan)
+    for batch in batches:
+        state = step(state, batch).state
+    assert len(state.counting.sketch) > 0

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
 import pytest
 
 from penstock.compiled import compiled, fingerprint_of
@@ -54,6 +55,17 @@ def test_functions_differ_by_the_globals_they_read():
         exec(source, scope)
         kinds.append(fingerprint_of(scope["rank"]))
     assert kinds[0] != kinds[1]
+
+
+def test_functions_differ_by_every_number_of_a_table_they_read():
+    def reads(table):
+        return lambda held, settings: table[held.age]
+
+    one, other = np.zeros(5000), np.zeros(5000)
+    other[2500] = 1.0  # where the words for a long table leave numbers out
+    for wrapped in (lambda table: table, lambda table: (1.0, table)):
+        assert fingerprint_of(reads(wrapped(one))) != fingerprint_of(reads(wrapped(other)))
+        assert fingerprint_of(reads(wrapped(one))) == fingerprint_of(reads(wrapped(one.copy())))
 
 
 def test_plans_of_two_rules_of_one_name_do_not_share_states():

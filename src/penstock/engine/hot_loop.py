@@ -23,6 +23,7 @@ from penstock.engine.contest import admit, close, contest, expire
 from penstock.engine.instants import (
     BEFORE,
     END,
+    FALLEN,
     FENCE,
     NUMBERED,
     PASS,
@@ -174,7 +175,8 @@ def _meet_all(
         note_matches(store, key, other, low, high, hits, unit, at)
     value = batch.worth[row, IMPORTANCE] if terms.importance >= 0 else 1.0
     reported = time >= terms.report_from
-    meet(ghosts, key, other, low, high, value, terms.combine, reported, hits, unit, at)
+    alive = oldest_alive(store, terms, other)
+    meet(ghosts, key, other, low, high, value, terms.combine, reported, hits, unit, at, alive)
 
 
 @inner
@@ -241,6 +243,9 @@ def advance(
 ) -> int:
     """Take in rows from where the cursor stands; return why it stopped."""
     rows = len(batch.numbers)
+    if cursor[FALLEN] != 0 and not terms.fixed:
+        rerank(store, counting, ages, terms)
+    cursor[FALLEN] = 0
     while True:
         if (
             terms.whole

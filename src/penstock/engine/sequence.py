@@ -105,13 +105,6 @@ def _unit(kind: pa.DataType) -> str:
     return str(kind.unit) if pa.types.is_timestamp(kind) else "one"
 
 
-def _out_of_range(name: str) -> InvalidData:
-    return InvalidData(
-        f"time={name!r}: event times must lie between -2**61 and 2**61, in microseconds or in the "
-        "unit of a column of numbers; correct the rows that lie beyond, or leave them out."
-    )
-
-
 def row_bytes(table: pa.Table) -> NDArray[np.int64]:
     """Return what each row's payload takes in memory, offsets and null marks included."""
     total = np.zeros(table.num_rows, np.int64)

@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from penstock.arrivals.counting import LIMIT, USED, forget_unseen, to_sketch
+from penstock.arrivals.counting import LIMIT, SKETCHED, USED, forget_unseen, to_sketch
 from penstock.engine.compact import compacted
 from penstock.engine.health import Health
 from penstock.engine.hot_loop import advance, settle_between
-from penstock.engine.instants import CURSOR_CELLS, RESUME
+from penstock.engine.instants import CURSOR_CELLS, FALLEN, RESUME
 from penstock.engine.joined import batch_rows, matches_of, output_schema, shed_rows
 from penstock.engine.plan import ROWS_OF_AN_INSTANT, Plan, reach
 from penstock.engine.room import with_room
@@ -134,6 +134,7 @@ class Flow:
                 state.store = with_room(state.store, plan, state.limits)
             elif status == NEED_SKETCH:
                 state.counting = _with_counters(state)
+                cursor[FALLEN] = state.counting.tally[SKETCHED]
             with np.errstate(over="ignore"):
                 status = advance(
                     state.store,
@@ -293,7 +294,7 @@ def _hold_back(state: State, tables: Accepted) -> tuple[Accepted, Any]:
     for table, time in zip(tables, times, strict=True):
         waits = pa.array(time == newest)
         now.append(table.filter(pc.invert(waits)))
-        held = table.filter(waits)
+        held = table.filter(waits).combine_chunks()  # or there would be one for each step it waits
         later.append(compacted(held) if held.num_rows else None)
     waiting = [table for table in later if table is not None]
     takes = sum(int(plan.cost_of(row_bytes(t)).sum()) for t in waiting) if plan.costed else 0

@@ -288,8 +288,13 @@ def meet(
     hits: Any,
     unit: int,
     at: int,
+    alive: int,
 ) -> None:
-    """Count the matches that a newcomer loses: ghosts of `stream` with a mark from low to high."""
+    """Count the matches that a newcomer loses: ghosts of `stream` with a mark from low to high.
+
+    Ghosts with a mark below `alive`, which no row to come can match, go: where nothing is shed
+    any longer no sweep would find them, and every row of their key would pass by.
+    """
     if len(ghosts.worth) > 0:
         ghosts.sums[SEEN] += abs(value)
         ghosts.sums[SEEN_ROWS] += 1.0
@@ -300,8 +305,10 @@ def meet(
         return
     slot = slot_at(ghosts.table, cell)
     while slot >= 0:
-        mark = ghosts.wide[slot, MARK]
-        if low <= mark <= high:
+        mark, older = ghosts.wide[slot, MARK], int(np.int64(ghosts.links[slot, PREV]))
+        if mark < alive:
+            _forget(ghosts, slot)
+        elif low <= mark <= high:
             weight = 1.0 / float(ghosts.odds[slot, CHANCE])
             if len(hits) > 0:
                 hits[max(0, min((at - mark) // unit, len(hits) - 1))] += weight
@@ -310,4 +317,4 @@ def meet(
                 if len(ghosts.worth) > 0:
                     worth = combined(how, value, ghosts.worth[slot, IMPORTANCE])
                 _lose(ghosts, slot, weight, worth)
-        slot = int(np.int64(ghosts.links[slot, PREV]))
+        slot = older

@@ -33,7 +33,7 @@ class Terms(NamedTuple):
     evict_first: bool
     bounded: bool  # there is a budget
     costed: bool  # rows differ in what they take of it
-    how: int  # BY_HEAP, BY_AGE, BY_SCAN
+    how: int  # one of NO_CONTEST .. BY_SCAN
     fixed: bool  # a rank never changes
     matches: bool  # the policy asks how many partners to expect
     weighs_age: bool  # decayed counts are asked as of now, and so fall
