@@ -21,7 +21,7 @@ from penstock.kernels.index import (
     EMPTY,
     HASH,
     MARK,
-    empty_table,
+    cells_for,
     find,
     insert,
     point,
@@ -84,7 +84,7 @@ def new_ghosts(places: int, *, importance: bool) -> Ghosts:
         links=links,
         odds=np.zeros((places, 4), np.float32),
         worth=np.zeros((places if importance else 0, 3)),
-        table=empty_table(places),
+        table=np.full(cells_for(places), EMPTY, np.int64),
         sums=sums,
     )
 
