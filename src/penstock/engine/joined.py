@@ -87,8 +87,9 @@ def matches_of(
 
 def _width(segments: Segments, sequenced: Sequenced) -> float:
     """Return about how many bytes the widest kind of joined row takes."""
-    tables = [*sequenced.kept, *(segment.table for segment in segments.by_number.values())]
-    return 2.0 * max(table.nbytes / max(1, table.num_rows) for table in tables)
+    widths = [table.nbytes / max(1, table.num_rows) for table in sequenced.kept]
+    widths += [segment.payload / len(segment.slots) for segment in segments.by_number.values()]
+    return 2.0 * max(widths)
 
 
 def find_matches(
