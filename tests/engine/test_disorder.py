@@ -9,6 +9,7 @@ import reference
 from penstock.engine.state import start
 from penstock.engine.step import step
 from penstock.errors import InvalidQuery
+from penstock.kernels.terms import WATERMARK
 from penstock.policies import ALL, by_name
 from reference import Row
 from running import plan_of, query_of, table_of
@@ -89,3 +90,17 @@ def test_evict_first_takes_rows_in_order_only():
     plan = plan_of(query_of((5, 5), memory=4, order="evict-first"), by_name("random"))
     with pytest.raises(InvalidQuery, match="join-first"):
         step(start(plan), [None, None], watermark=3)
+
+
+def test_late_rows_make_no_instant_and_no_row_is_late_that_came_in_time():
+    # At 20 a, of 8, has lost half of it and outranks b, of 3; in three more instants it would not.
+    # a waits for the end of its instant while the watermark goes by.
+    plan = plan_of(query_of((9, 9), "count", memory=2), by_name("gain-and-loss", loss=0.5))
+    state = step(start(plan), [table_of([Row(0, 1, 8.0)]), None], watermark=0).state
+    late = table_of([Row(1, 9), Row(2, 9), Row(3, 9)])
+    b = table_of([Row(20, 2, 3.0)])
+    out = step(state, [pa.concat_tables([late, b]), None], watermark=5)
+    out = step(out.state, [None, table_of([Row(30, 1)])], watermark=25, last=True)
+    assert out.health.late == (3, 0)
+    assert out.matches.num_rows == 1
+    assert out.state.limits[WATERMARK].tolist() == [25, 25]

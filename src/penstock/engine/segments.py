@@ -32,6 +32,7 @@ _BITS_A_LEVEL = 2  # segments are of like size if they differ by less than a fac
 _TOGETHER = 4  # so many of like size become one: a row is copied once for each factor of four
 _SPAN = 16  # numbers apart, for each segment there is: keeps the directory short
 _NOBODY = np.full(1, -1, np.int32)
+LAST = 2**31 - 1  # the number of a segment takes half of a place, which has a sign
 
 
 def place_of(segment: int, rows: Any) -> Any:
@@ -58,7 +59,11 @@ class Segment:
     slots: NDArray[np.int32]  # -1: the row is gone
     alive: int
     plain: bool = False  # the directory knows where its columns lie
+<<<<<<< HEAD
     payload: int = 0  # bytes; Arrow takes its time to add them up
+=======
+    payload: int = 0  # bytes; slow to ask Arrow for in every step
+>>>>>>> wt-review
 
 
 class Segments:
@@ -81,6 +86,8 @@ class Segments:
             wide[slots, PLACE] = NOWHERE
         if table.num_rows == 0 or table.num_columns == 0:
             return
+        if self._next > LAST:
+            self._number_anew(wide)
         number, self._next = self._next, self._next + 1
         write_places(wide, slots, int(place_of(number, 0)))
         table = compacted(table.combine_chunks())
@@ -95,10 +102,24 @@ class Segments:
     def _add(self, number: int, segment: Segment) -> None:
         self.by_number[number] = segment
         addresses = addresses_of(segment.table)
+<<<<<<< HEAD
         segment.plain = addresses is not None
         segment.payload = segment.table.nbytes
+=======
+        segment.plain, segment.payload = addresses is not None, segment.table.nbytes
+>>>>>>> wt-review
         known = np.zeros(0, np.int64) if addresses is None else addresses
         self.directory.add(number, min(self.by_number), known, segment.slots)
+
+    def _number_anew(self, wide: NDArray[np.int64]) -> None:
+        """Give all segments low numbers: years of small batches use up those there are."""
+        segments = [self.by_number[number] for number in sorted(self.by_number)]
+        self.by_number, self.directory, self._next = {}, Directory(), 1
+        for number, segment in enumerate(segments, 1):
+            living = np.flatnonzero(segment.slots >= 0)
+            wide[segment.slots[living], PLACE] = place_of(number, living)
+            self._next = number + 1
+            self._add(number, segment)
 
     def are_plain(self, stream: int) -> bool:
         """Say whether the directory knows all columns of all segments of a stream."""

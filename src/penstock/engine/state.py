@@ -39,6 +39,8 @@ from penstock.kernels.store import (
 )
 from penstock.kernels.terms import BUDGET, LEFT_PART, LIMITS, POOL, SHARE, WATERMARK, WINDOW
 
+NO_WATERMARK = -(2**62)  # before any event time
+
 
 @dataclass
 class State:
@@ -113,7 +115,7 @@ def start(plan: Plan) -> State:
     limits[WINDOW] = plan.windows
     limits[BUDGET] = plan.budget()
     limits[POOL] = plan.pools
-    limits[WATERMARK] = -(2**62)  # none yet
+    limits[WATERMARK] = NO_WATERMARK
     limits[[SHARE, LEFT_PART], 0] = plan.share()
     return State(
         plan=plan,

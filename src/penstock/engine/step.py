@@ -29,10 +29,10 @@ from penstock.engine.sequence import (
     sequence,
     ticks,
 )
-from penstock.engine.state import State
+from penstock.engine.state import NO_WATERMARK, State
 from penstock.errors import InvalidQuery
 from penstock.kernels.demand import rescale
-from penstock.kernels.store import ARRIVED, SPARE, UNMATCHABLE
+from penstock.kernels.store import ARRIVED, LATE, SPARE, UNMATCHABLE
 from penstock.kernels.terms import (
     BUDGET,
     DONE,
@@ -99,13 +99,20 @@ class Flow:
 
     def __iter__(self) -> Iterator[pa.Table]:
         state, plan = self.state, self.state.plan
+        marks = state.limits[WATERMARK].copy()
+        whole = plan.terms(state.limits, in_order=True).whole
+        if whole and not self._in_order:
+            # A row is late when it comes, not when its instant is whole.
+            self._tables = _without_late(state, self._tables)
+            state.limits[WATERMARK] = NO_WATERMARK
         tables = _with_waiting(state, self._tables)
-        if plan.terms(state.limits, in_order=True).whole and not self._last:
+        if whole and not self._last:
             tables, state.waiting = _hold_back(state, tables)
         else:
             state.waiting = (None, None)
         for part in _slices(plan, tables):
             yield from self._take_in(part)
+        state.limits[WATERMARK] = marks
         self._settle()
 
     def _settle(self) -> None:
@@ -280,6 +287,18 @@ def _with_waiting(state: State, tables: Accepted) -> Accepted:
 def _times(plan: Plan, stream: int, table: pa.Table) -> NDArray[np.int64]:
     column = table[plan.query.time[stream]]
     return ticks(pc.fill_null(column, pc.min(column)), name=plan.query.time[stream])
+
+
+def _without_late(state: State, tables: Accepted) -> Accepted:
+    """Return the rows that are not behind their watermark, and count the others."""
+    kept = []
+    for stream, table in enumerate(tables):
+        timed = table[state.plan.query.time[stream]].is_valid().to_numpy()
+        mark = state.limits[WATERMARK, stream]
+        late = timed & (_times(state.plan, stream, table) < mark)
+        state.store.streams[[ARRIVED, LATE], stream] += int(late.sum())
+        kept.append(table.filter(pa.array(~late)))
+    return kept
 
 
 def _hold_back(state: State, tables: Accepted) -> tuple[Accepted, Any]:
