@@ -88,8 +88,8 @@ def matches_of(
 def _width(segments: Segments, sequenced: Sequenced) -> float:
     """Return about how many bytes the widest kind of joined row takes."""
     widths = [table.nbytes / max(1, table.num_rows) for table in sequenced.kept]
-    widths += [segment.payload / len(segment.slots) for segment in segments.by_number.values()]
-    return 2.0 * max(widths)
+    held = segments.by_number.values()
+    return 2.0 * max(*widths, *(s.payload / max(1, len(s.slots)) for s in held))
 
 
 def find_matches(

@@ -59,7 +59,7 @@ class Segment:
     slots: NDArray[np.int32]  # -1: the row is gone
     alive: int
     plain: bool = False  # the directory knows where its columns lie
-    payload: int = 0  # bytes; slow to ask Arrow for in every step
+    payload: int = 0  # bytes; Arrow takes its time to add them up
 
 
 class Segments:
@@ -98,7 +98,8 @@ class Segments:
     def _add(self, number: int, segment: Segment) -> None:
         self.by_number[number] = segment
         addresses = addresses_of(segment.table)
-        segment.plain, segment.payload = addresses is not None, segment.table.nbytes
+        segment.plain = addresses is not None
+        segment.payload = segment.table.nbytes
         known = np.zeros(0, np.int64) if addresses is None else addresses
         self.directory.add(number, min(self.by_number), known, segment.slots)
 

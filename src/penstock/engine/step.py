@@ -90,7 +90,8 @@ class Flow:
         self.state = state.take_over()
         self.shed = [[] if table is None else [table] for table in self.state.leaving]
         self.state.leaving = (None, None)
-        self._tables, self._last = given, last
+        self._tables: Accepted = given
+        self._last = last
         self._in_order = marks is None
         if marks is not None:
             limits = self.state.limits.copy()

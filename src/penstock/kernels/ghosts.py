@@ -21,7 +21,7 @@ from penstock.kernels.index import (
     EMPTY,
     HASH,
     MARK,
-    empty_table,
+    cells_for,
     find,
     insert,
     point,
@@ -84,7 +84,7 @@ def new_ghosts(places: int, *, importance: bool) -> Ghosts:
         links=links,
         odds=np.zeros((places, 4), np.float32),
         worth=np.zeros((places if importance else 0, 3)),
-        table=empty_table(places),
+        table=np.full(cells_for(places), EMPTY, np.int64),
         sums=sums,
     )
 
@@ -224,11 +224,13 @@ def remember(
         return
     weight = _weight(ghosts, importance, how) if len(ghosts.worth) > 0 else 1.0
     luck /= weight
-    if luck >= ghosts.sums[ADMITTED]:
+    admitted = ghosts.sums[ADMITTED]
+    if luck >= admitted:
         return
     if ghosts.sums[SPARE] == 0:
         _sweep(ghosts, alive)
-        if luck >= ghosts.sums[ADMITTED]:
+        admitted = min(admitted, ghosts.sums[ADMITTED])  # it has passed both
+        if luck >= admitted:
             return
     links, wide = ghosts.links, ghosts.wide
     spare = int(ghosts.sums[SPARE]) - 1
@@ -241,7 +243,7 @@ def remember(
         ghosts.worth[slot, IMPORTANCE], ghosts.worth[slot, PAST_VALUE] = importance, 0.0
         ghosts.worth[slot, WEIGHT] = weight
     ghosts.odds[slot, LUCK], ghosts.odds[slot, PAST] = luck, 0.0
-    ghosts.odds[slot, CHANCE] = min(1.0, ghosts.sums[ADMITTED] * weight)
+    ghosts.odds[slot, CHANCE] = min(1.0, admitted * weight)
     links[slot, NEXT] = EMPTY
     cell = find(ghosts.table, wide, links, STREAM, key, stream)
     if cell < 0:

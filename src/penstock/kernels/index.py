@@ -97,16 +97,15 @@ def remove(table: Any, cell: int) -> None:
 
 
 @compiled
-def rebuild(table: Any, old: Any) -> None:
-    """Copy all entries of `old` into an empty table of another size."""
-    for i in range(len(old)):
-        if old[i] != EMPTY:
-            cell = cell_of(table, old[i] >> _SHIFT)
-            while table[cell] != EMPTY:
-                cell = _after(table, cell)
-            table[cell] = old[i]
+def rebuild(table: Any, wide: Any, links: Any, of_stream: int, newer: int) -> None:
+    """Fill a table anew: with the newest slot of each key, found by what lies in the slots."""
+    table[:] = EMPTY
+    for slot in range(len(wide)):
+        stream = links[slot, of_stream] + 0
+        if stream >= 0 and links[slot, newer] == EMPTY:
+            insert(table, wide[slot, HASH], stream, slot)
 
 
-def empty_table(slots: int) -> Any:
-    """Return a table for so many slots: three fifths full at most, so searches stay short."""
-    return np.full(8 + slots + slots * 2 // 3, EMPTY, np.int64)
+def cells_for(slots: int) -> int:
+    """Return how long a table is for so many slots: three fifths full, so searches stay short."""
+    return 8 + slots + slots * 2 // 3

@@ -10,9 +10,11 @@ from penstock.kernels.store import FADES, HELD, NEWER, OLDEST, Store
 from penstock.kernels.terms import Terms
 
 NEVER = -1  # the instant in which a row gained that has not gained
-# Stored notes grow by what has faded.  Both bounds keep them far from where single precision ends.
-_REFIT = 256
-_FAINTEST = 1e-9
+# Stored notes grow by what has faded, and are compared in single precision.  Where they fall by
+# steps, more of these would leave too few digits for the note itself; where they fall by a
+# factor the digits stay, and the range, up to 1e38, is what ends.
+_STEPS = 256
+_FAINTEST = 1e-15
 
 
 @inner
@@ -31,7 +33,7 @@ def as_stored(value: float, fades: int, terms: Terms) -> float:
 def refit(store: Store, terms: Terms) -> bool:
     """Start the count of instants again before stored notes grow out of range."""
     fades = store.tally[FADES]
-    if fades < _REFIT and terms.factor**fades > _FAINTEST:
+    if (terms.step == 0.0 or fades < _STEPS) and terms.factor**fades > _FAINTEST:
         return False
     for stream in range(store.streams.shape[1]):
         slot = store.streams[OLDEST, stream]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from penstock.compiled import by_address, inner
-from penstock.kernels.index import empty_table, rebuild
+from penstock.kernels.index import EMPTY, cells_for, rebuild
 
 # A slot is 64 bytes: four columns of `wide`, then columns of `links`, a view of the same bytes.
 # Besides index.HASH and index.MARK (event time, or ordinal in a count window):
@@ -68,6 +68,7 @@ DEPTH = 96  # fences: halving 4 billion rows by chance takes about 2 * 32 of the
 ) = range(12)
 # STARTED: whether an instant is open, closed, or closed for the rows it has had so far.
 ALL_CLOSED, OPEN_NOW, PART_CLOSED = 1, 2, 3
+NOBODY = -1  # the stream of a free slot
 UNPLACED = -1  # the turn of a row whose instant is still open, and of a free slot
 
 
@@ -98,11 +99,25 @@ class Shape(NamedTuple):
     buckets: int
 
 
-def _slots(count: int) -> Any:
-    """Return so many slots, each on a cache line of its own."""
-    raw = np.zeros(count * _WIDE + _WIDE, np.int64)
-    start = -raw.ctypes.data % 64 // 8
-    return raw[start : start + count * _WIDE].reshape(count, _WIDE)
+def _on_lines(raw: Any) -> Any:
+    """Return the slots in a piece of memory: from its first cache line on."""
+    start = _first_line(raw)
+    return raw[start : start + len(raw) - _WIDE].reshape(-1, _WIDE)
+
+
+def _first_line(raw: Any) -> int:
+    return -raw.ctypes.data % 64 // 8
+
+
+def _more_slots(wide: Any, count: int) -> Any:
+    """Return the slots with room for so many, in the same memory where the system can extend it."""
+    raw = wide.base
+    before, used = _first_line(raw), wide.size
+    raw.resize(count * _WIDE + _WIDE, refcheck=False)
+    after = _first_line(raw)
+    if after != before:
+        raw[after : after + used] = raw[before : before + used]
+    return _on_lines(raw)
 
 
 def new_store(streams: int, shape: Shape, demand: Any) -> Store:
@@ -112,7 +127,7 @@ def new_store(streams: int, shape: Shape, demand: Any) -> Store:
     counters[CHUNKS] = 1
     tally = np.zeros(12, np.int64)
     tally[FREE] = -1
-    wide = _slots(0)
+    wide = _on_lines(np.zeros(_WIDE, np.int64))
     return Store(
         wide=wide,
         links=wide.view(np.int32),
@@ -120,7 +135,7 @@ def new_store(streams: int, shape: Shape, demand: Any) -> Store:
         notes=np.zeros((0, 2), np.int64),
         queue=np.zeros((0, 2), np.int64),
         fences=np.zeros((shape.queues, DEPTH if shape.queues else 0, 5), np.int64),
-        table=empty_table(0),
+        table=np.full(cells_for(0), EMPTY, np.int64),
         cursors=np.full((streams, 2 * shape.buckets), -1, np.int32),
         demand=demand,
         streams=counters,
@@ -129,31 +144,26 @@ def new_store(streams: int, shape: Shape, demand: Any) -> Store:
 
 
 def grow(store: Store, shape: Shape, slots: int) -> Store:
-    """Return the store with room for `slots` rows; nothing held moves."""
+    """Return the store with room for `slots` rows; what is held keeps its slot.
+
+    It takes the memory of `store` over, which must not be used again: old and new side by
+    side would double what a large join takes.
+    """
     old, free = len(store.wide), int(store.tally[SPARE])
-
-    def longer(array: Any) -> Any:
-        after = np.zeros((slots, *array.shape[1:]), array.dtype)
-        after[: len(array)] = array
-        return after
-
-    wide = _slots(slots)
-    wide[:old] = store.wide
+    wide = _more_slots(store.wide, slots)
     links = wide.view(np.int32)
+    links[old:, STREAM] = NOBODY
     # The lowest new slot is on top, so that rows which come together lie together.
     links[old:, NEXT] = np.arange(old + 1, slots + 1)
     links[-1, NEXT] = store.tally[FREE]
     store.tally[FREE] = old
     store.tally[SPARE] = free + slots - old
-    table = empty_table(slots)
-    rebuild(table, store.table)
-    return store._replace(
-        wide=wide,
-        links=links,
-        worth=longer(store.worth),
-        notes=longer(store.notes) if shape.notes else store.notes,
-        table=table,
-    )
+    store.worth.resize((slots, shape.worth), refcheck=False)
+    if shape.notes:
+        store.notes.resize((slots, 2), refcheck=False)
+    store.table.resize(cells_for(slots), refcheck=False)
+    rebuild(store.table, wide, links, STREAM, NEXT)
+    return store._replace(wide=wide, links=links)
 
 
 def widen_queue(store: Store, pool: int, cells: int) -> Store:
@@ -188,7 +198,7 @@ def take_slot(store: Store) -> int:
 @inner
 def give_slot(store: Store, slot: int) -> None:
     """Return a slot to the free ones."""
-    store.wide[slot, TURN] = UNPLACED
+    store.wide[slot, TURN], store.links[slot, STREAM] = UNPLACED, NOBODY
     store.links[slot, NEXT] = store.tally[FREE]
     store.tally[FREE] = slot
     store.tally[SPARE] += 1

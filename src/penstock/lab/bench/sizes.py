@@ -38,7 +38,7 @@ class Sizes:
     hot_batches: int = 2
     retained: tuple[int, ...] = (10**4, 10**5, 10**6, 4 * 10**6)
     weighed: int = 10**6
-    trace: int = 10**6
+    trace: int = 5 * 10**5
 
 
 FULL = Sizes()
