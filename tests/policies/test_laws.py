@@ -351,3 +351,11 @@ def test_a_side_without_a_window_has_none_after_a_change(kind):
     later = (window_of(7, kind), window_of(None, kind))
     out = step(change(out.state, windows=later), [table_of([Row(100, 1)]), None], last=True)
     assert sorted(out.matches["id_right"].to_pylist()) == [0, 1]
+
+
+@pytest.mark.parametrize("memory", [None, 4])
+def test_without_a_window_rows_meet_from_one_end_of_time_to_the_other(memory):
+    plan = Plan(query_of((None, None), memory=memory), [SCHEMA, SCHEMA], by_name("random"))
+    ends = table_of([Row(1 - 2**61, 1)]), table_of([Row(2**61 - 1, 1)])
+    for left, right in (ends, ends[::-1]):
+        assert step(start(plan), [left, right], last=True).health.matched == 1

@@ -41,7 +41,7 @@ from penstock.kernels.terms import BY_AGE, BY_QUEUE, BY_SCAN, NO_CONTEST, Terms
 from penstock.policies.base import Held, Policy
 from penstock.query import Budget, JoinQuery, Window
 
-UNBOUNDED = 2**61  # longer than any two event times lie apart
+UNBOUNDED = 2**62  # longer than any two event times lie apart
 ROWS_OF_AN_INSTANT = 1 << 16  # an open instant of more rows is taken in parts
 _FOR_PLACED = 7  # parts of a budget in bytes for placed rows; one is for an open instant
 _LEAST_ROWS = 4  # that must fit beside the statistics

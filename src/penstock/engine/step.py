@@ -290,7 +290,7 @@ def _times(plan: Plan, stream: int, table: pa.Table) -> NDArray[np.int64]:
     return ticks(pc.fill_null(column, pc.min(column)), name=plan.query.time[stream])
 
 
-def _without_late(state: State, tables: Accepted) -> Accepted:
+def _without_late(state: State, tables: Accepted) -> list[pa.Table]:
     """Return the rows that are not behind their watermark, and count the others."""
     kept = []
     for stream, table in enumerate(tables):

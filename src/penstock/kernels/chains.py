@@ -2,7 +2,7 @@
 
 Both are doubly linked, because any row may leave at any moment.  Rows almost
 always come in time order and are linked at the new end; a row that comes late
-is walked to its place, starting from where the last one was put.
+is walked to its place, along its key if that is near, else from where the last one was put.
 """
 
 from penstock.compiled import inner
@@ -18,6 +18,27 @@ from penstock.kernels.store import (
     STREAM,
     Store,
 )
+
+_NEAR = 32  # rows that are looked at before the walk is taken to be a long one
+
+
+@inner
+def _near_last_linked(store: Store, slot: int) -> int:
+    """Return a row of the slot's key, no newer, near the row linked last; or -1.
+
+    Late rows come together and in the order of time.  A key with so many rows that walking
+    along them is slow has one among any few.
+    """
+    wide, links = store.wide, store.links
+    key, mark = wide[slot, HASH], wide[slot, MARK]
+    at = store.streams[LAST_LINKED, links[slot, STREAM]]
+    for _ in range(_NEAR):
+        if at < 0:
+            return -1
+        if wide[at, HASH] == key and wide[at, MARK] <= mark:
+            return at
+        at = links[at, OLDER]
+    return -1
 
 
 @inner
@@ -37,9 +58,17 @@ def link_key(store: Store, slot: int) -> None:
         links[newest, NEXT] = slot
         point(table, cell, slot)
         return
-    newer = newest
+    newer, steps = newest, 0
     while links[newer, PREV] >= 0 and wide[links[newer, PREV], MARK] > mark:
-        newer = links[newer, PREV]
+        newer = links[newer, PREV] + 0
+        steps += 1
+        if steps == _NEAR:
+            known = _near_last_linked(store, slot)
+            if known >= 0:
+                while wide[links[known, NEXT], MARK] <= mark:  # the newest is newer, so this ends
+                    known = links[known, NEXT] + 0
+                newer = links[known, NEXT] + 0
+                break
     older = links[newer, PREV]
     links[slot, NEXT], links[slot, PREV] = newer, older
     links[newer, PREV] = slot
