@@ -14,9 +14,10 @@ from penstock.compiled import by_address, compiled, inner, prefetch
 
 NOTHING, PANES, RETAINED, DECAYED = range(4)  # what is counted
 NOW, BEFORE = 0, 1
-MODE, USED, LIMIT, SKETCHED, LANDMARK = range(5)  # cells of `tally`
+MODE, USED, LIMIT, SKETCHED, LANDMARK, MOST = range(6)  # cells of `tally`
 PANE, LENGTH = 0, 1  # rows of `panes`
 _FREE = -(2**63)
+_AT_FIRST = 1024  # keys for which there are counters from the start
 _LONG_AGO = -(2**62)  # before any event time: the first row sets the landmark and turns the pane
 # The sketch takes the least of four counters.  Those of a key lie in one block, so that looking
 # at them costs one wait for memory; each is one of the four that its part of the block has.
@@ -32,23 +33,38 @@ class Counting(NamedTuple):
     keys: Any  # int64[cell]
     counts: Any  # float64[cell, 2 * stream + NOW|BEFORE]
     sketch: Any  # float64[block * 16 + cell, 2 * stream + NOW|BEFORE]; none until it is needed
-    tally: Any  # int64[5]
+    tally: Any  # int64[6]
     panes: (
         Any  # int64[2, stream]: the newest row's pane; how long a pane is, 0 for one pane for ever
     )
 
 
 def new_counting(mode: int, *, limit: int, pane_lengths: list[int]) -> Counting:
-    """Return counters for up to `limit` keys, after which a sketch takes over."""
-    streams = len(pane_lengths)
-    cells = 8 + limit + limit // 2
+    """Return counters for up to `limit` keys, after which a sketch takes over.
+
+    There are few at first, and more when they are needed: all of them are gone through whenever
+    a pane turns, and where windows are short that is often.
+    """
+    streams, first = len(pane_lengths), min(limit, _AT_FIRST)
+    cells = _cells_for(first) if mode != NOTHING else 0
     return Counting(
-        keys=np.full(cells if mode != NOTHING else 0, _FREE, np.int64),
-        counts=np.zeros((cells if mode != NOTHING else 0, 2 * streams)),
+        keys=np.full(cells, _FREE, np.int64),
+        counts=np.zeros((cells, 2 * streams)),
         sketch=np.zeros((0, 2 * streams)),
-        tally=np.array([mode, 0, limit, 0, _LONG_AGO]),
+        tally=np.array([mode, 0, first, 0, _LONG_AGO, limit]),
         panes=np.array([[_LONG_AGO] * streams, pane_lengths]),
     )
+
+
+def bytes_at_most(counting: Counting) -> int:
+    """Return what the counters take when there are as many as there may be."""
+    if counting.tally[MODE] == NOTHING:
+        return 0
+    return _cells_for(int(counting.tally[MOST])) * 8 * (1 + counting.counts.shape[1])
+
+
+def _cells_for(keys: int) -> int:
+    return 8 + keys + keys // 2
 
 
 @inner
@@ -226,6 +242,18 @@ def _lay_out(into: Any, counted: Any, keys: Any, counts: Any) -> None:
         into[cell] = keys[i]
         for column in range(counts.shape[1]):
             counted[cell, column] = counts[i, column]
+
+
+def with_more(counting: Counting) -> Counting:
+    """Return the counters with places for twice as many keys, or for as many as there may be."""
+    limit = min(2 * int(counting.tally[LIMIT]), int(counting.tally[MOST]))
+    used = np.flatnonzero(counting.keys != _FREE)
+    keys = np.full(_cells_for(limit), _FREE, np.int64)
+    counts = np.zeros((len(keys), counting.counts.shape[1]))
+    _lay_out(keys, counts, counting.keys[used], counting.counts[used])
+    tally = counting.tally.copy()
+    tally[LIMIT] = limit
+    return counting._replace(keys=keys, counts=counts, tally=tally)
 
 
 def to_sketch(counting: Counting) -> Counting:

@@ -17,6 +17,7 @@ from penstock.arrivals.counting import (
     PANES,
     RETAINED,
     Counting,
+    bytes_at_most,
     new_counting,
 )
 from penstock.arrivals.expectation import (
@@ -223,10 +224,11 @@ class Plan:
             return np.zeros(2, np.int64)
         total = LEAST if memory.unit == "share" else int(memory.amount)
         if self.costed:
-            parts = (self.new_counting(), self.new_ghosts(), self.new_ages())
+            parts = (self.new_ghosts(), self.new_ages())
             beside = sum(
                 map(bytes_of, (*parts, new_store(2, self.shape, new_demand(2, wanted=False))))
             )
+            beside += bytes_at_most(self.new_counting())
             beside += _ROOM_AHEAD * self.sizes.row_overhead
             least = _LEAST_ROWS * self.sizes.row_overhead
             if total < least + beside:

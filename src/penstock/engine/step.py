@@ -10,7 +10,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from penstock.arrivals.counting import LIMIT, SKETCHED, USED, forget_unseen, to_sketch
+from penstock.arrivals.counting import (
+    LIMIT,
+    MOST,
+    SKETCHED,
+    USED,
+    forget_unseen,
+    to_sketch,
+    with_more,
+)
 from penstock.engine.compact import compacted
 from penstock.engine.health import Health
 from penstock.engine.hot_loop import advance, settle_between
@@ -356,4 +364,6 @@ def _with_counters(state: State) -> Any:
     forget_unseen(state.counting)
     if state.counting.tally[USED] < state.counting.tally[LIMIT] * 3 // 4:
         return state.counting
+    if state.counting.tally[LIMIT] < state.counting.tally[MOST]:
+        return with_more(state.counting)
     return to_sketch(state.counting)
