@@ -314,6 +314,29 @@ def gain_and_loss(gain=0.01, loss=0.05, step=1, how="multiply") -> Policy:
     return Policy(lambda row, join: single(row.note), always=True, after_matches=update)
 
 
+def weighted(
+    how="multiply", alpha=1, beta=1, delta=0, refresh="always", gain=0.01, loss=0.05
+) -> Policy:
+    def product(row, join):
+        life = max(float(join.life(row)), 0.0) ** delta if delta else 1.0
+        return max(row.importance, 0.0) ** alpha * join.matches(row) ** beta * life
+
+    def total(row, join):
+        time = row.turn if join.counted else row.time
+        return alpha * row.importance + beta * join.matches(row) + delta * time
+
+    def update(join):
+        for row in join.held[LEFT] + join.held[RIGHT]:
+            if row.time < join.time and row.last_match == join.time:
+                row.note += gain * product(row, join)
+            elif row.time < join.time:
+                row.note *= 1 - loss
+
+    if how == "accumulate":
+        return Policy(lambda row, join: single(row.note), always=True, after_matches=update)
+    return Policy({"add": total, "multiply": product}[how], always=refresh == "always")
+
+
 def age_curve(curves: Sequence[tuple[Sequence[float], int]]) -> Policy:
     """`curves`: for left and right (p, unit), p[j] being the matches expected in age bucket j."""
 
@@ -355,6 +378,7 @@ POLICIES = {
     "expected-importance-live": lambda: expected_importance(always=True),
     "gain-and-loss": gain_and_loss,
     "age-curve": age_curve,
+    "weighted": weighted,
 }
 
 

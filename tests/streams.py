@@ -28,10 +28,15 @@ POLICIES = [
     ("importance", {}),
     ("expected-importance", {}),
     ("expected-importance-live", {}),
+    ("weighted", {"how": "add", "alpha": 2, "beta": 0.5, "delta": 0.25}),
+    ("weighted", {"alpha": 1, "beta": 2}),
+    ("weighted", {"alpha": 2, "beta": 1, "refresh": "arrival"}),
 ]
 NEED_A_WINDOW = [
     ("remaining-matches", {}),
     ("gain-and-loss", {}),
     ("gain-and-loss", {"how": "subtract", "loss": 0.25, "gain": 0.5}),
     ("age-curve", {}),
+    ("weighted", {"alpha": 0.5, "beta": 1, "delta": 2}),
+    ("weighted", {"how": "accumulate", "delta": 1, "gain": 0.5, "loss": 0.25}),
 ]
