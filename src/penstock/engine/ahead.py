@@ -18,6 +18,15 @@ AHEAD = 16  # rows that are looked up ahead: enough to keep the line buffers bus
 _FAR = 512  # partners of each that are looked up: 512 KB in all, half of a usual second cache
 _LIKELY = 0.5  # a place that is less likely to be needed is not asked for
 _SLOT_BITS = 0xFFFFFFFF
+_CELLS_TO_NEXT = 7  # from any cell of a line but its first, this many further is the next line
+
+
+@inner
+def _read_cell(table: Any, home: int) -> None:
+    """Ask memory for a key's cell and the line after it, where every third search ends."""
+    cell = cell_of(table, home)
+    prefetch(table, cell)
+    prefetch(table, min(cell + _CELLS_TO_NEXT, len(table) - 1))
 
 
 @inner
@@ -25,7 +34,7 @@ def _read_cells(table: Any, batch: Batch, first: int, streams: int) -> None:
     """Ask memory for the index cells of the next rows, so that waiting for them overlaps."""
     for row in range(first, min(first + AHEAD, len(batch.numbers))):
         for stream in range(streams):
-            prefetch(table, cell_of(table, home_of(batch.numbers[row, KEY], stream)))
+            _read_cell(table, home_of(batch.numbers[row, KEY], stream))
 
 
 @inner
@@ -66,7 +75,7 @@ def _read_leavers(store: Store, rows: int) -> None:
         for _ in range(rows):
             if slot < 0:
                 break
-            prefetch(store.table, cell_of(store.table, home_of(store.wide[slot, HASH], stream)))
+            _read_cell(store.table, home_of(store.wide[slot, HASH], stream))
             # Of an oldest row only the next of its key is left.
             prefetch(store.wide, max(store.links[slot, NEXT] + 0, 0))
             slot = store.links[slot, NEWER] + 0
@@ -76,13 +85,13 @@ def _read_leavers(store: Store, rows: int) -> None:
 def read_surroundings_ahead(store: Store, ghosts: Ghosts, counting: Counting, slot: int) -> None:
     """Ask memory for all that will be touched when a row leaves."""
     key, stream = store.wide[slot, HASH], store.links[slot, STREAM] + 0
-    prefetch(store.table, cell_of(store.table, home_of(key, stream)))
+    _read_cell(store.table, home_of(key, stream))
     prefetch(store.wide, max(store.links[slot, NEWER] + 0, 0))
     prefetch(store.wide, max(store.links[slot, OLDER] + 0, 0))
     prefetch(store.wide, max(store.links[slot, NEXT] + 0, 0))
     prefetch(store.wide, max(store.links[slot, PREV] + 0, 0))
     if len(ghosts.table) > 0 and ghosts.sums[ADMITTED] > _LIKELY:
-        prefetch(ghosts.table, cell_of(ghosts.table, home_of(key, stream)))
+        _read_cell(ghosts.table, home_of(key, stream))
     if counting.tally[MODE] != NOTHING:
         read_count_ahead(counting, key)
 
