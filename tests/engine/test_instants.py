@@ -4,6 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from penstock.engine.plan import Plan
 from penstock.engine.state import start
 from penstock.engine.step import step
 from penstock.policies import by_name
@@ -37,3 +38,16 @@ def test_rows_that_wait_for_their_instant_lie_together():
         state = step(state, [rows_at(np.zeros(MANY, int)).slice(0, 3), None]).state
     assert state.health().waiting == (90, 0)
     assert state.waiting[0]["key"].num_chunks == 1
+
+
+@pytest.mark.parametrize("policy", ["random", "gain-and-loss"])
+def test_an_instant_whose_last_row_fills_it_is_ended_all_the_same(policy):
+    # One row takes more than the eighth of the budget that an open instant may, so it asks for a
+    # place at once.  With a window of 0 it may stay no longer than the instant.
+    schema = SCHEMA.append(pa.field("note", pa.string()))
+    plan = Plan(query_of((0, 0), memory="200KB"), [schema, schema], by_name(policy))
+    row = rows_at(np.zeros(MANY, int)).slice(0, 1)
+    wide = row.append_column("note", pa.array(["x" * 25_000]))
+    out = step(start(plan), [wide, None], last=True)
+    assert out.health.held == (0, 0)
+    assert out.health.expired == (1, 0)
