@@ -2,11 +2,12 @@
 
 import statistics
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from penstock.lab.contest import CONTESTANTS, ESTIMATORS, attempt
 from penstock.lab.record import Claim, Panel, Record, Series, Table
-from penstock.lab.sweep import Found, Measure, Setting, Sweep, Try, recall
+from penstock.lab.sweep import Found, Frequencies, Measure, Setting, Sweep, Try, recall
 
 DAS = "Das, Gehrke, Riedewald (SIGMOD 2003)"
 OJEWOLE = "Ojewole, Zhu, Hou (CIKM 2006)"
@@ -126,6 +127,38 @@ def exact_line(xs: Iterable[float], height: float = 1.0) -> Series:
     return Series("exact", points, (height,) * len(points))
 
 
+def contest_over(
+    xs: Sequence[Any], place: Callable[[Any], tuple[Hashable, int]]
+) -> dict[Frequencies, Curves]:
+    """Return, for each way to count matches, a curve over `xs` of each contestant.
+
+    `place` gives the setting and the memory of an x.
+    """
+
+    def tried(name: str, estimator: Frequencies, x: Any) -> Place:
+        setting, memory = place(x)
+        return setting, attempt(name, memory, estimator)
+
+    return {
+        estimator: {name: {x: tried(name, estimator, x) for x in xs} for name in CONTESTANTS}
+        for estimator in ESTIMATORS
+    }
+
+
+def contest_panels(
+    found: Found, curves: Mapping[Frequencies, Curves], frame: Panel, measure: Measure
+) -> list[Panel]:
+    """Return a chart for each way to count matches: what `frame` shows, and the contestants."""
+    return [
+        replace(
+            frame,
+            title=f"Matches counted from the {label}",
+            series=(*frame.series, *lines(found, curves[estimator], measure)),
+        )
+        for estimator, label in ESTIMATORS.items()
+    ]
+
+
 def grid_of(
     settings: Mapping[Any, Setting], *curves: Curves
 ) -> dict[Hashable, tuple[Setting, list[Try]]]:
@@ -134,6 +167,6 @@ def grid_of(
         name: (setting, []) for name, setting in settings.items()
     }
     for places in (places for group in curves for places in group.values()):
-        for where, attempt in places.values():
-            grid[where][1].append(attempt)
+        for where, tried in places.values():
+            grid[where][1].append(tried)
     return grid

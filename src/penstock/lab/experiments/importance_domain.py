@@ -4,7 +4,6 @@ import itertools
 
 from penstock.lab.claims import judged, without_the_optimum
 from penstock.lab.contest import (
-    CONTESTANTS,
     ESTIMATORS,
     NOTES,
     attempt,
@@ -12,9 +11,16 @@ from penstock.lab.contest import (
     ranked,
     standings,
 )
-from penstock.lab.experiments.base import OJEWOLE, About, Curves, exact_line, grid_of, lines
+from penstock.lab.experiments.base import (
+    OJEWOLE,
+    About,
+    contest_over,
+    contest_panels,
+    exact_line,
+    grid_of,
+)
 from penstock.lab.record import Claim, Panel, Record
-from penstock.lab.sweep import Found, Frequencies, Outcome, Sweep, value_recall
+from penstock.lab.sweep import Found, Outcome, Sweep, value_recall
 
 DOMAINS = (50, 100, 200, 500, 1000)
 MEMORY = 200
@@ -36,33 +42,19 @@ def importance_over_domain(sweep: Sweep) -> Record:
     Ojewole, Zhu, Hou. Window join approximation over data streams with importance
     semantics. CIKM 2006, section 5.2.3, figure 10.
     """
-    curves = {estimator: _curves(estimator) for estimator in ESTIMATORS}
+    curves = contest_over(DOMAINS, lambda domain: (domain, MEMORY))
     settings = {domain: importance_setting(domain=domain) for domain in DOMAINS}
     found = sweep(grid_of(settings, *curves.values()))
-    panels = [
-        Panel(
-            f"Matches counted from the {label}",
-            "keys",
-            "share of the exact importance",
-            (exact_line(DOMAINS), *lines(found, curves[estimator], value_recall)),
-            x_scale="log",
-        )
-        for estimator, label in ESTIMATORS.items()
-    ]
+    frame = Panel(
+        "", "keys", "share of the exact importance", (exact_line(DOMAINS),), x_scale="log"
+    )
     return ABOUT.record(
         sweep,
         workload="5,600 steps, Zipf 1 and uniform keys, window 400, M = 200",
-        panels=panels,
+        panels=contest_panels(found, curves, frame, value_recall),
         claims=_claims(found),
         notes=NOTES,
     )
-
-
-def _curves(estimator: Frequencies) -> Curves:
-    return {
-        name: {domain: (domain, attempt(name, MEMORY, estimator)) for domain in DOMAINS}
-        for name in CONTESTANTS
-    }
 
 
 def exact_value(outcome: Outcome) -> float:

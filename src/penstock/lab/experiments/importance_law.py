@@ -2,15 +2,20 @@
 
 from penstock.lab.claims import judged
 from penstock.lab.contest import (
-    CONTESTANTS,
     DGL_NOTE,
     ESTIMATOR_NOTE,
     ESTIMATORS,
-    attempt,
     importance_setting,
     standings,
 )
-from penstock.lab.experiments.base import OJEWOLE, About, Curves, exact_line, grid_of, lines
+from penstock.lab.experiments.base import (
+    OJEWOLE,
+    About,
+    contest_over,
+    contest_panels,
+    exact_line,
+    grid_of,
+)
 from penstock.lab.record import Claim, Panel, Record
 from penstock.lab.sweep import Found, Frequencies, Sweep, value_recall
 from penstock.lab.workloads import ImportanceLaw
@@ -44,32 +49,22 @@ def importance_over_contrast(sweep: Sweep) -> Record:
         contrast: importance_setting(law=ImportanceLaw(NORMAL, NORMAL * contrast))
         for contrast in CONTRASTS
     }
-    curves = {estimator: _curves(estimator) for estimator in ESTIMATORS}
+    curves = contest_over(CONTRASTS, lambda contrast: (contrast, MEMORY))
     found = sweep(grid_of(settings, *curves.values()))
-    panels = [
-        Panel(
-            f"Matches counted from the {label}",
-            "importance of a special row, normal = 1",
-            "share of the exact importance",
-            (exact_line(CONTRASTS), *lines(found, curves[estimator], value_recall)),
-            x_scale="log",
-        )
-        for estimator, label in ESTIMATORS.items()
-    ]
+    frame = Panel(
+        "",
+        "importance of a special row, normal = 1",
+        "share of the exact importance",
+        (exact_line(CONTRASTS),),
+        x_scale="log",
+    )
     return ABOUT.record(
         sweep,
         workload="5,600 steps, Zipf 1 and uniform keys over 100 values, window 400, M = 100",
-        panels=panels,
+        panels=contest_panels(found, curves, frame, value_recall),
         claims=[_claim(found, estimator) for estimator in ESTIMATORS],
         notes=("A match is worth its lesser row.", DGL_NOTE, ESTIMATOR_NOTE),
     )
-
-
-def _curves(estimator: Frequencies) -> Curves:
-    return {
-        name: {contrast: (contrast, attempt(name, MEMORY, estimator)) for contrast in CONTRASTS}
-        for name in CONTESTANTS
-    }
 
 
 def _claim(found: Found, estimator: Frequencies) -> Claim:

@@ -4,15 +4,20 @@ from collections.abc import Mapping
 
 from penstock.lab.claims import judged
 from penstock.lab.contest import (
-    CONTESTANTS,
     ESTIMATORS,
     NOTES,
-    attempt,
     importance_setting,
     ranked,
     standings,
 )
-from penstock.lab.experiments.base import OJEWOLE, About, Curves, exact_line, grid_of, lines
+from penstock.lab.experiments.base import (
+    OJEWOLE,
+    About,
+    contest_over,
+    contest_panels,
+    exact_line,
+    grid_of,
+)
 from penstock.lab.record import Claim, Panel, Record
 from penstock.lab.sweep import Found, Frequencies, Sweep, value_recall
 
@@ -37,31 +42,16 @@ def importance_over_memory(sweep: Sweep) -> Record:
     Ojewole, Zhu, Hou. Window join approximation over data streams with importance
     semantics. CIKM 2006, section 5.2.2, figure 9.
     """
-    curves = {estimator: _curves(estimator) for estimator in ESTIMATORS}
+    curves = contest_over(MEMORIES, lambda memory: (WINDOW, memory))
     found = sweep(grid_of({WINDOW: importance_setting(WINDOW)}, *curves.values()))
-    panels = [
-        Panel(
-            f"Matches counted from the {label}",
-            "memory (rows)",
-            "share of the exact importance",
-            (exact_line(MEMORIES), *lines(found, curves[estimator], value_recall)),
-        )
-        for estimator, label in ESTIMATORS.items()
-    ]
+    frame = Panel("", "memory (rows)", "share of the exact importance", (exact_line(MEMORIES),))
     return ABOUT.record(
         sweep,
         workload="5,600 steps, Zipf 1 and uniform keys over 100 values, window 400",
-        panels=panels,
+        panels=contest_panels(found, curves, frame, value_recall),
         claims=_claims(found),
         notes=NOTES,
     )
-
-
-def _curves(estimator: Frequencies) -> Curves:
-    return {
-        name: {memory: (WINDOW, attempt(name, memory, estimator)) for memory in MEMORIES}
-        for name in CONTESTANTS
-    }
 
 
 def _claims(found: Found) -> list[Claim]:

@@ -5,18 +5,23 @@ import statistics
 
 from penstock.lab.claims import judged
 from penstock.lab.contest import (
-    CONTESTANTS,
     CORRELATED,
     ESTIMATORS,
     NOTES,
-    attempt,
     importance_setting,
     ranked,
     standings,
 )
-from penstock.lab.experiments.base import OJEWOLE, About, Curves, exact_line, grid_of, lines
+from penstock.lab.experiments.base import (
+    OJEWOLE,
+    About,
+    contest_over,
+    contest_panels,
+    exact_line,
+    grid_of,
+)
 from penstock.lab.record import Claim, Panel, Record
-from penstock.lab.sweep import Found, Frequencies, Outcome, Sweep, value_recall
+from penstock.lab.sweep import Found, Outcome, Sweep, value_recall
 
 SKEWS = (0.0, 0.25, 0.5, 0.75, 1.0)
 MEMORY = 200
@@ -38,32 +43,22 @@ def importance_over_skew(sweep: Sweep) -> Record:
     Ojewole, Zhu, Hou. Window join approximation over data streams with importance
     semantics. CIKM 2006, section 5.2.4, figure 11.
     """
-    curves = {estimator: _curves(estimator) for estimator in ESTIMATORS}
+    curves = contest_over(SKEWS, lambda skew: (skew, MEMORY))
     settings = {skew: importance_setting(skews=(skew, skew)) for skew in SKEWS}
     found = sweep(grid_of(settings, *curves.values()))
-    panels = [
-        Panel(
-            f"Matches counted from the {label}",
-            "skew (Zipf parameter of both streams)",
-            "share of the exact importance",
-            (exact_line(SKEWS), *lines(found, curves[estimator], value_recall)),
-        )
-        for estimator, label in ESTIMATORS.items()
-    ]
+    frame = Panel(
+        "",
+        "skew (Zipf parameter of both streams)",
+        "share of the exact importance",
+        (exact_line(SKEWS),),
+    )
     return ABOUT.record(
         sweep,
         workload="5,600 steps, two correlated Zipf streams over 100 values, window 400, M = 200",
-        panels=panels,
+        panels=contest_panels(found, curves, frame, value_recall),
         claims=_claims(found),
         notes=NOTES,
     )
-
-
-def _curves(estimator: Frequencies) -> Curves:
-    return {
-        name: {skew: (skew, attempt(name, MEMORY, estimator)) for skew in SKEWS}
-        for name in CONTESTANTS
-    }
 
 
 def value(outcome: Outcome) -> float:

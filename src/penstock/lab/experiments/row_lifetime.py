@@ -2,7 +2,6 @@
 
 from penstock.lab.claims import judged
 from penstock.lab.contest import (
-    CONTESTANTS,
     ESTIMATORS,
     NOTES,
     PRINTED,
@@ -13,9 +12,16 @@ from penstock.lab.contest import (
     ranking,
     standings,
 )
-from penstock.lab.experiments.base import OJEWOLE, About, Curves, grid_of, line, lines
+from penstock.lab.experiments.base import (
+    OJEWOLE,
+    About,
+    contest_over,
+    contest_panels,
+    grid_of,
+    line,
+)
 from penstock.lab.record import Claim, Panel, Record
-from penstock.lab.sweep import Found, Frequencies, Outcome, Sweep
+from penstock.lab.sweep import Found, Outcome, Sweep
 
 WINDOWS = (200, 400, 600, 800)
 MEMORY = 200
@@ -46,35 +52,25 @@ def importance_over_lifetime(sweep: Sweep) -> Record:
     semantics. CIKM 2006, section 5.2.1, figure 8.
     """
     settings = {window: importance_setting(window, warmup=2 * max(WINDOWS)) for window in WINDOWS}
-    curves = {estimator: _curves(estimator) for estimator in ESTIMATORS}
+    curves = contest_over(WINDOWS, lambda window: (window, MEMORY))
     found = sweep(grid_of(settings, *curves.values()))
     exact = [
         [each.exact_value / 1000 for each in found.of(w, attempt("random", MEMORY, "window"))]
         for w in WINDOWS
     ]
-    panels = [
-        Panel(
-            f"Matches counted from the {label}",
-            "window (steps)",
-            "importance of the result (thousands)",
-            (line("exact", WINDOWS, exact, band=False), *lines(found, curves[estimator], value)),
-        )
-        for estimator, label in ESTIMATORS.items()
-    ]
+    frame = Panel(
+        "",
+        "window (steps)",
+        "importance of the result (thousands)",
+        (line("exact", WINDOWS, exact, band=False),),
+    )
     return ABOUT.record(
         sweep,
         workload="5,600 steps, Zipf 1 and uniform keys over 100 values, M = 200",
-        panels=panels,
+        panels=contest_panels(found, curves, frame, value),
         claims=_claims(found),
         notes=NOTES,
     )
-
-
-def _curves(estimator: Frequencies) -> Curves:
-    return {
-        name: {window: (window, attempt(name, MEMORY, estimator)) for window in WINDOWS}
-        for name in CONTESTANTS
-    }
 
 
 def _claims(found: Found) -> list[Claim]:
