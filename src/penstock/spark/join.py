@@ -1,0 +1,175 @@
+"""`penstock.join`: two DataFrames in, one out; nothing runs before a sink asks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pyspark.sql import DataFrame
+from pyspark.sql.types import StructField, StructType
+
+from penstock.engine.checks import joined_columns
+from penstock.errors import InvalidQuery
+from penstock.policies import by_name
+from penstock.policies.base import Policy
+from penstock.query import Budget, Combination, Duration, JoinQuery, Window, both, pairs_of
+from penstock.spark import streaming
+from penstock.spark.learn import Learned
+from penstock.spark.shards import checked
+from penstock.spark.spec import Spec
+from penstock.spark.types import arrow_schema, delay_of, resolved
+
+Within = Duration | None
+Keep = str | Policy | Learned
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A join of two DataFrames, checked, before it is laid out on Spark."""
+
+    left: DataFrame
+    right: DataFrame
+    spec: Spec
+    where: str | None
+
+    @property
+    def schema(self) -> StructType:
+        """The columns of the result, in Spark's types."""
+        sides = (self.left.schema, self.right.schema)
+        fields = []
+        for stream, column, name in joined_columns(self.spec.query, self.spec.schemas):
+            field = sides[stream][column]
+            fields.append(StructField(name, field.dataType, field.nullable))
+        return StructType(fields)
+
+
+def join(
+    left: DataFrame,
+    right: DataFrame,
+    *,
+    on: str | Sequence[str | tuple[str, str]],
+    time: str | tuple[str, str],
+    within: Within | tuple[Within, Within] = None,
+    rows: int | tuple[int, int] | None = None,
+    where: str | None = None,
+    how: Literal["inner"] = "inner",
+    memory: str | int | None = None,
+    split: Literal["half", "shared"] | tuple[float, float] = "half",
+    keep: Keep = "largest",
+    importance: str | tuple[str | None, str | None] | None = None,
+    combine: Combination = "min",
+    suffixes: tuple[str, str] = ("_left", "_right"),
+    shards: int | None = None,
+    seed: int = 0,
+) -> DataFrame:
+    """Join two streams, or two tables, over a sliding window on a budget of memory.
+
+    Parameters
+    ----------
+    left, right
+        Both streaming or both not.
+    on
+        The key: a column, columns, or pairs `(left, right)`.
+    time
+        The event-time column, or one for each side.
+    within
+        How far apart in time matching rows may lie: `"1 hour"`, a timedelta, a whole number for
+        an integer time column, or one for each side's rows.
+    rows
+        Instead of `within`: among how many of the last rows of its stream a row can be met.
+    where
+        A further condition in SQL, over the columns of the result, or over `left.x` and `right.x`.
+    how
+        `"inner"`.
+    memory
+        What the join may hold: bytes (`"64MB"`), rows (`40_000`), or a share of what the exact join
+        would hold (`"25%"`).  None: the exact join.
+    split
+        Whether each side has its own part of the budget, `"half"` and half or by weights, or both
+        compete for all of it: `"shared"`.
+    keep
+        What to keep when memory is full: a goal (`"largest"`, `"valuable"`), a policy by its name, a
+        policy, or what `penstock.learn` found in the history of the two streams.
+    importance
+        The column that says what a row is worth, or one for each side.
+    combine
+        How the importance of a match follows from that of its rows.
+    suffixes
+        What is added to column names that both sides have.
+    shards
+        Into how many parts of the key space the work is cut; it must not change over the life of a
+        checkpoint.
+    seed
+        Seed of all chance.
+
+    Returns
+    -------
+    DataFrame
+        The columns of both sides; a key of one name once.
+
+    Examples
+    --------
+    >>> import penstock as ps
+    >>> matches = ps.join(
+    ...     orders, payments, on="order_id", time="ts", within="1 hour", memory="64MB"
+    ... )  # doctest: +SKIP
+    """
+    if how != "inner":
+        raise InvalidQuery(f"how={how!r}: this join makes inner matches only; use how='inner'.")
+    frames = _frames(left, right)
+    names = [frame.schema.names for frame in frames]
+    query = JoinQuery(
+        on=_pairs(on, names),
+        time=tuple(resolved(n, have) for n, have in zip(both(time), names, strict=True)),
+        windows=_windows(within, rows),
+        memory=Budget.of(memory),
+        split=split,
+        importance=_importance(importance, names),
+        combine=combine,
+        suffixes=suffixes,
+    )
+    learned = keep if isinstance(keep, Learned) else None
+    policy = learned.policy if learned else keep
+    spec = Spec(
+        query=query,
+        schemas=(arrow_schema(left), arrow_schema(right)),
+        policy=policy if isinstance(policy, Policy) else by_name(str(policy)),
+        expectation=learned.frequencies if learned else None,
+        ages=learned.ages if learned else None,
+        seed=seed,
+        shards=checked(shards),
+        delays=(delay_of(left, query.time[0]), delay_of(right, query.time[1])),
+    )
+    spec.plan(0)  # refuses what the engine would refuse
+    wanted = Wanted(left, right, spec, where)
+    return streaming.joined(wanted)
+
+
+def _frames(left: Any, right: Any) -> tuple[DataFrame, DataFrame]:
+    for side, frame in (("left", left), ("right", right)):
+        if not isinstance(frame, DataFrame):
+            raise InvalidQuery(f"{side}: a {type(frame).__name__} is no DataFrame of Spark.")
+    return left, right
+
+
+def _pairs(
+    on: str | Sequence[str | tuple[str, str]], names: Sequence[list[str]]
+) -> tuple[tuple[str, str], ...]:
+    return tuple((resolved(l, names[0]), resolved(r, names[1])) for l, r in pairs_of(on))
+
+
+def _windows(within: Any, rows: Any) -> tuple[Window, Window]:
+    if rows is not None:
+        left, right = both(rows, name="rows")
+        return Window("rows", left), Window("rows", right)
+    left, right = both(within, name="within")
+    return Window.of(left), Window.of(right)
+
+
+def _importance(
+    importance: str | tuple[str | None, str | None] | None, names: Sequence[list[str]]
+) -> tuple[str | None, str | None]:
+    left, right = both(importance, name="importance")
+    return (
+        None if left is None else resolved(left, names[0]),
+        None if right is None else resolved(right, names[1]),
+    )
