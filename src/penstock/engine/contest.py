@@ -53,6 +53,7 @@ from penstock.kernels.store import (
 from penstock.kernels.terms import (
     BUDGET,
     BY_QUEUE,
+    COMING,
     GONE,
     GONE_EXPIRED,
     GONE_FATE,
@@ -242,10 +243,12 @@ def close(
     if not terms.evict_first and not goes_on:
         write_notes(store, counting, ages, terms)
     _give_turns(store)
-    if terms.in_order and not terms.counted and not terms.evict_first and not goes_on:
+    if not terms.counted and not terms.evict_first and not goes_on:
         for stream in range(streams):
-            alive = store.tally[CLOCK] - terms.limits[WINDOW, stream] + 1
-            expire(store, counting, terms, stream, alive, out)
+            reached = store.tally[CLOCK] + 1
+            if not terms.in_order:
+                reached = min(reached, terms.limits[COMING, 1 - stream])
+            expire(store, counting, terms, stream, reached - terms.limits[WINDOW, stream], out)
     for stream in range(streams):
         slot, turn = store.streams[FIRST_OPEN, stream], store.streams[FIRST_TURN, stream]
         for i in range(store.streams[OPEN, stream]):

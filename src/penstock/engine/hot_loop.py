@@ -35,6 +35,7 @@ from penstock.engine.instants import (
     begin,
     is_late,
     next_instant,
+    reach,
     turn_panes,
 )
 from penstock.engine.ranks import crowded, is_full, oldest_alive, position, rerank
@@ -71,6 +72,7 @@ from penstock.kernels.store import (
     take_slot,
 )
 from penstock.kernels.terms import (
+    COMING,
     DONE,
     EXPECTED,
     IMPORTANCE,
@@ -84,7 +86,6 @@ from penstock.kernels.terms import (
     ROW_COST,
     ROW_PLACE,
     TIME,
-    WATERMARK,
     WINDOW,
     Batch,
     Out,
@@ -307,8 +308,9 @@ def settle_between(
 ) -> None:
     """Do what watermarks, a smaller budget or a shorter window ask for between two batches."""
     passed = not terms.in_order
+    reach(terms, FAR)
     for stream in range(store.streams.shape[1]):
-        if terms.limits[WATERMARK, stream] <= store.tally[CLOCK]:
+        if terms.limits[COMING, stream] <= store.tally[CLOCK]:
             passed = False
     if last or passed:
         close(store, ghosts, counting, ages, terms, False, out)

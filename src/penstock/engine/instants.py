@@ -10,7 +10,17 @@ from penstock.engine.contest import close, expire, write_notes
 from penstock.engine.ranks import oldest_alive, rerank
 from penstock.kernels.ghosts import Ghosts
 from penstock.kernels.store import CLOCK, ENTERED, INSTANTS, OPEN_NOW, STARTED, Store
-from penstock.kernels.terms import OF_STREAM, ROW_COST, TIME, WATERMARK, Batch, Out, Terms
+from penstock.kernels.terms import (
+    COMING,
+    OF_STREAM,
+    REACHED,
+    ROW_COST,
+    TIME,
+    WATERMARK,
+    Batch,
+    Out,
+    Terms,
+)
 
 # Cells of `cursor`.  NUMBERED and FENCE are the first of one per stream.  FALLEN: counts have
 # fallen since the loop stopped, so ranks have to be asked for anew.
@@ -43,12 +53,22 @@ def begin(
     if not goes_on:
         tally[INSTANTS] += 1
     fallen = move_landmark(counting, tally[CLOCK], terms.half_life)
+    reach(terms, tally[CLOCK])
     for stream in range(store.streams.shape[1]):
         if not terms.counted and turn_panes(counting, ages, stream, tally[CLOCK]):
             fallen = True
         expire(store, counting, terms, stream, oldest_alive(store, terms, stream), out)
     if fallen and not terms.fixed:
         rerank(store, counting, ages, terms)
+
+
+@inner
+def reach(terms: Terms, time: int) -> None:
+    """Note that what is left of the batch is no older than `time`."""
+    limits = terms.limits
+    for stream in range(limits.shape[1]):
+        no_older = min(time, limits[COMING, stream])
+        limits[REACHED, stream] = max(limits[REACHED, stream], no_older)
 
 
 @inner

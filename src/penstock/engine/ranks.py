@@ -27,7 +27,7 @@ from penstock.kernels.store import (
     TURN,
     Store,
 )
-from penstock.kernels.terms import BY_QUEUE, POOL, ROW_COST, WATERMARK, WINDOW, Batch, Terms
+from penstock.kernels.terms import BY_QUEUE, POOL, REACHED, ROW_COST, WINDOW, Batch, Terms
 
 
 @inner
@@ -52,7 +52,7 @@ def oldest_alive(store: Store, terms: Terms, stream: int) -> int:
     """Return the lowest mark of a stream that a row to come can still match."""
     if terms.counted or terms.in_order:
         return position(store, terms, stream) - terms.limits[WINDOW, stream]
-    return terms.limits[WATERMARK, 1 - stream] - terms.limits[WINDOW, stream]
+    return terms.limits[REACHED, 1 - stream] - terms.limits[WINDOW, stream]
 
 
 @inner

@@ -37,7 +37,17 @@ from penstock.kernels.store import (
     bytes_of,
     new_store,
 )
-from penstock.kernels.terms import BUDGET, LEFT_PART, LIMITS, POOL, SHARE, WATERMARK, WINDOW
+from penstock.kernels.terms import (
+    BUDGET,
+    COMING,
+    LEFT_PART,
+    LIMITS,
+    POOL,
+    REACHED,
+    SHARE,
+    WATERMARK,
+    WINDOW,
+)
 
 NO_WATERMARK = -(2**62)  # before any event time
 
@@ -115,7 +125,7 @@ def start(plan: Plan) -> State:
     limits[WINDOW] = plan.windows
     limits[BUDGET] = plan.budget()
     limits[POOL] = plan.pools
-    limits[WATERMARK] = NO_WATERMARK
+    limits[[WATERMARK, COMING, REACHED]] = NO_WATERMARK
     limits[[SHARE, LEFT_PART], 0] = plan.share()
     return State(
         plan=plan,

@@ -43,6 +43,7 @@ from penstock.kernels.demand import rescale
 from penstock.kernels.store import ARRIVED, LATE, SPARE, UNMATCHABLE
 from penstock.kernels.terms import (
     BUDGET,
+    COMING,
     DONE,
     GONE,
     GONE_FATE,
@@ -55,6 +56,7 @@ from penstock.kernels.terms import (
     NEED_SKETCH,
     OF_STREAM,
     PAIRS,
+    REACHED,
     SHARE,
     WATERMARK,
     WINDOW,
@@ -90,11 +92,13 @@ class Flow:
         tables: Tables,
         *,
         watermark: Sequence[int] | int | None = None,
+        next_watermark: Sequence[int] | int | None = None,
         last: bool = False,
     ) -> None:
         given = state.plan.accept_all(tables)
         refuse_times(state.plan, given)
         marks = None if watermark is None else _marks(state.plan, watermark)
+        coming = marks if next_watermark is None else _marks(state.plan, next_watermark)
         self.state = state.take_over()
         self.shed = [[] if table is None else [table] for table in self.state.leaving]
         self.state.leaving = (None, None)
@@ -104,6 +108,8 @@ class Flow:
         if marks is not None:
             limits = self.state.limits.copy()
             limits[WATERMARK] = np.maximum(limits[WATERMARK], marks)
+            limits[COMING] = np.maximum.reduce([limits[COMING], limits[WATERMARK], coming])
+            limits[REACHED] = np.maximum(limits[REACHED], limits[WATERMARK])
             self.state.limits = limits
 
     def __iter__(self) -> Iterator[pa.Table]:
@@ -204,6 +210,7 @@ def step(
     tables: Tables,
     *,
     watermark: Sequence[int] | int | None = None,
+    next_watermark: Sequence[int] | int | None = None,
     last: bool = False,
 ) -> Step:
     """Take in a batch: one table per stream, or None where a stream brings nothing.
@@ -217,10 +224,14 @@ def step(
     watermark
         Event time up to which each stream is complete.  None: rows come in time order, and
         one that is older than the newest instant is late.
+    next_watermark
+        The watermark of the next batch, where it is known already: rows that no later row
+        can meet then leave in this step.
     last
         No rows will follow: end the open instant.
     """
-    flow = Flow(state, tables, watermark=watermark, last=last)
+    marks = {"watermark": watermark, "next_watermark": next_watermark}
+    flow = Flow(state, tables, **marks, last=last)
     found = list(flow)
     plan = flow.state.plan
     matches = None

@@ -6,8 +6,10 @@ from penstock.compiled import by_address
 
 # Rows of `limits`, a column per stream; BUDGET has a column per pool.  SHARE and LEFT_PART are in
 # the first column: where the budget is a share, how large, and how much of it the first pool has.
-WINDOW, BUDGET, POOL, WATERMARK, SHARE, LEFT_PART = range(6)
-LIMITS = 6
+# Rows older than WATERMARK are late.  COMING is the watermark after this batch: what later batches
+# bring is no older.  REACHED: what is still to come, of this batch or later ones, is no older.
+WINDOW, BUDGET, POOL, WATERMARK, SHARE, LEFT_PART, COMING, REACHED = range(8)
+LIMITS = 8
 NO_CONTEST, BY_QUEUE, BY_AGE, BY_SCAN = range(4)  # how the row to give up is found
 DONE, PAIRS_FULL, NEED_ROOM, NEED_SKETCH = range(4)  # why the hot loop returned
 GONE_EXPIRED, GONE_SHED = 0, 1
@@ -24,7 +26,7 @@ PAIRS, GONE = 0, 1  # cells of `count`
 class Terms(NamedTuple):
     """What a step keeps to: constant while it runs."""
 
-    limits: Any  # int64[6, stream]; W of a count window is rows - 1
+    limits: Any  # int64[8, stream]; W of a count window is rows - 1
     longest: int  # a W beyond this is no window
     pools: int
     in_order: bool  # the newest instant is everyone's watermark

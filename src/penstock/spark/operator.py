@@ -50,11 +50,12 @@ class ShardJoin(StatefulProcessor):  # type: ignore[misc]
         shard, plan = self._plan_of(int(key[0]))
         memory = self._keeper.open(plan)
         tables, newest = self._batch(rows)
-        flow = Flow(memory.state, tables, watermark=self._marks(memory.newest))
+        reached = tuple(map(_later, memory.newest, newest))
+        marks = [self._marks(times) for times in (memory.newest, reached)]
+        flow = Flow(memory.state, tables, watermark=marks[0], next_watermark=marks[1])
         for matches in flow:
             for body in bodies(matches):
                 yield _out(body, shard, None)
-        reached = tuple(map(_later, memory.newest, newest))
         self._keeper.close(Memory(flow.state, (reached[0], reached[1])))
         yield _out(None, shard, json.dumps(record_of(flow.state.health(), shard)))
 
