@@ -3,11 +3,12 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from penstock.spark.health import health
     from penstock.spark.join import join
 
-__all__ = ["join"]
+__all__ = ["health", "join"]
 
-_WHERE = {"join": "penstock.spark.join"}
+_WHERE = {"health": "penstock.spark.health", "join": "penstock.spark.join"}
 
 
 def __getattr__(name: str) -> Any:

@@ -4,15 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from pyspark.sql import DataFrame
+from pyspark.errors import AnalysisException
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 from pyspark.sql.types import StructField, StructType
 
-from penstock.engine.checks import joined_columns
+from penstock.engine.checks import SIDES, joined_columns
 from penstock.errors import InvalidQuery
 from penstock.policies import by_name
 from penstock.policies.base import Policy
 from penstock.query import Budget, Combination, Duration, JoinQuery, Window, both, pairs_of
-from penstock.spark import streaming
+from penstock.spark import batch, streaming
 from penstock.spark.learn import Learned
 from penstock.spark.shards import checked
 from penstock.spark.spec import Spec
@@ -29,7 +31,6 @@ class Wanted:
     left: DataFrame
     right: DataFrame
     spec: Spec
-    where: str | None
 
     @property
     def schema(self) -> StructType:
@@ -140,15 +141,56 @@ def join(
         delays=(delay_of(left, query.time[0]), delay_of(right, query.time[1])),
     )
     spec.plan(0)  # refuses what the engine would refuse
-    wanted = Wanted(left, right, spec, where)
-    return streaming.joined(wanted)
+    _refuse_endless(spec, frames)
+    wanted = Wanted(left, right, spec)
+    layout = streaming if left.isStreaming else batch
+    return _where(layout.joined(wanted), wanted, where)
 
 
 def _frames(left: Any, right: Any) -> tuple[DataFrame, DataFrame]:
     for side, frame in (("left", left), ("right", right)):
         if not isinstance(frame, DataFrame):
-            raise InvalidQuery(f"{side}: a {type(frame).__name__} is no DataFrame of Spark.")
+            raise InvalidQuery(f"{side}: give a DataFrame of Spark, not a {type(frame).__name__}.")
+    if left.isStreaming != right.isStreaming:
+        streams, table = ("left", "right") if left.isStreaming else ("right", "left")
+        raise InvalidQuery(
+            f"the {streams} side is a stream and the {table} side is a table: a table has no window; "
+            "read both as streams, or use DataFrame.join."
+        )
     return left, right
+
+
+def _refuse_endless(spec: Spec, frames: Sequence[DataFrame]) -> None:
+    """Refuse a stream whose state could only grow, or whose rows have no event time for Spark."""
+    if not frames[0].isStreaming or spec.query.memory is not None or spec.query.counted:
+        return
+    for stream, delay in enumerate(spec.delays):
+        if delay is None and spec.query.bounded_windows:
+            time = spec.query.time[stream]
+            raise InvalidQuery(
+                f"time={time!r}: the {SIDES[stream]} side has no watermark on it, so the exact join "
+                f"could never let a row go; add .withWatermark({time!r}, '10 minutes'), or a "
+                "memory= to the join."
+            )
+
+
+def _where(rows: DataFrame, wanted: Wanted, where: str | None) -> DataFrame:
+    """Keep the matches that fulfil a condition over the columns of both sides."""
+    if where is None:
+        return rows
+    names = rows.columns
+    sides: dict[str, list[Column]] = {"left": [], "right": []}
+    for stream, column, name in joined_columns(wanted.spec.query, wanted.spec.schemas):
+        sides[SIDES[stream]].append(F.col(f"`{name}`").alias(column))
+    shared = [F.col(f"`{one}`") for one, other in wanted.spec.query.on if one == other]
+    sides["right"] += shared
+    both_sides = [F.struct(*columns).alias(side) for side, columns in sides.items()]
+    try:
+        found = rows.select(*[F.col(f"`{name}`") for name in names], *both_sides).where(where)
+    except AnalysisException as error:
+        reason = str(error).split("SQLSTATE")[0].strip()
+        raise InvalidQuery(f"where={where!r}: {reason}") from error
+    return found.select(*[F.col(f"`{name}`") for name in names])
 
 
 def _pairs(

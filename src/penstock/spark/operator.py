@@ -50,13 +50,13 @@ class ShardJoin(StatefulProcessor):  # type: ignore[misc]
         shard, plan = self._plan_of(int(key[0]))
         memory = self._keeper.open(plan)
         tables, newest = self._batch(rows)
-        reached = tuple(map(_later, memory.newest, newest))
-        marks = [self._marks(times) for times in (memory.newest, reached)]
-        flow = Flow(memory.state, tables, watermark=marks[0], next_watermark=marks[1])
+        left, right = map(_later, memory.newest, newest)
+        now, then = self._marks(memory.newest), self._marks((left, right))
+        flow = Flow(memory.state, tables, watermark=now, next_watermark=then)
         for matches in flow:
             for body in bodies(matches):
                 yield _out(body, shard, None)
-        self._keeper.close(Memory(flow.state, (reached[0], reached[1])))
+        self._keeper.close(Memory(flow.state, (left, right)))
         yield _out(None, shard, json.dumps(record_of(flow.state.health(), shard)))
 
     def close(self) -> None:
@@ -86,16 +86,12 @@ class ShardJoin(StatefulProcessor):  # type: ignore[misc]
             newest.append(max(told, default=None))
         return tables, newest
 
-    def _marks(self, newest: Sequence[int | None]) -> tuple[int, int] | None:
-        """Return each side's watermark, from what earlier batches brought."""
-        delays = self._spec.delays
-        if delays is None:
-            return None
-        left, right = (
-            _NO_MARK if time is None else time - delay
-            for time, delay in zip(newest, delays, strict=True)
-        )
-        return left, right
+    def _marks(self, newest: Sequence[int | None]) -> list[int]:
+        """Return each side's watermark, when its newest row is known."""
+        return [
+            _NO_MARK if time is None or delay is None else time - delay
+            for time, delay in zip(newest, self._spec.delays, strict=True)
+        ]
 
 
 _NO_MARK = -(2**61)

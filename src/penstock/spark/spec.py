@@ -27,8 +27,7 @@ class Spec:
     schemas
         Each side's columns, in Arrow's types.
     delays
-        By how many ticks each side's watermark trails its newest row; None where rows come in
-        the order of time, so that no watermark is needed.
+        By how many ticks each side's watermark trails its newest row; None: it has none.
     """
 
     query: JoinQuery
@@ -38,7 +37,7 @@ class Spec:
     ages: AgeSource | None
     seed: int
     shards: int
-    delays: tuple[int, int] | None
+    delays: tuple[int | None, int | None]
 
     def plan(self, shard: int) -> Plan:
         """Return the plan of one shard, with an equal part of the budget."""
