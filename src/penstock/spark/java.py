@@ -19,6 +19,7 @@ from pathlib import Path
 from penstock.errors import MissingJava
 
 OLDEST = 17
+PATIENCE = 20.0  # seconds until a Java that does not say which one it is counts as none
 
 PLACES = (
     "/usr/lib/jvm/*",
@@ -171,7 +172,7 @@ def _behind(program: Path, source: str) -> Iterator[Java]:
             capture_output=True,
             text=True,
             errors="replace",
-            timeout=20,
+            timeout=PATIENCE,
             check=True,
         )
     except (OSError, subprocess.SubprocessError):

@@ -94,7 +94,7 @@ def _settings(cores: int, scratch: Path) -> dict[str, str]:
     return {
         "spark.api.mode": "classic",
         "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.extraJavaOptions": f"-XX:-UsePerfData -Djava.io.tmpdir={scratch}",
+        "spark.driver.defaultJavaOptions": f"-XX:-UsePerfData -Djava.io.tmpdir={scratch}",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.memory": "2g",
         "spark.local.dir": str(scratch),
