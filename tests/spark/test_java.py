@@ -129,7 +129,7 @@ def started(home, *arguments):
 
 
 def test_spark_starts_java_without_the_module_it_may_lack(machine):
-    home = java.home_for_spark(echoing(machine / "it's a \"$HOME\" folder"))
+    home = java.home_for_spark(echoing(machine / 'it\'s a "$HOME" folder'))
     others = ["--add-modules=jdk.compiler", "-Dx=a b  c", "", "-cp", "*", 'say "$1"']
     assert started(home, *others[:3], java.VECTORS, *others[3:]) == others
 

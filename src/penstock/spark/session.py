@@ -17,6 +17,9 @@ from penstock.spark import java
 
 STATE_STORE = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
+# The second compiler of the JVM pays after minutes, and takes the processors from the start.
+JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData"
+
 # What goes wrong still reaches the terminal; advice to whoever runs a cluster does not.
 LOGGING = """\
 rootLogger.level = error
@@ -74,11 +77,21 @@ def embedded(
     home = java.home_for_spark(java.find())
     scratch = _scratch()
     settings = _settings(cores, scratch) | dict(conf or {})
-    builder = SparkSession.builder.master(f"local[{cores}]").appName(name)
-    for key, value in settings.items():
-        builder.config(key, value)
     with _environment(_variables(home, scratch)):
-        return builder.getOrCreate()
+        builder = SparkSession.builder.master(f"local[{cores}]").appName(name)
+        for key, value in settings.items():
+            builder.config(key, value)
+        session = builder.getOrCreate()
+    atexit.register(_stop, session)  # before the folder goes: the last registered comes first
+    return session
+
+
+def _stop(session: SparkSession) -> None:
+    """Stop the session and, before it, its queries, if they still run and the JVM lives."""
+    with contextlib.suppress(Exception):
+        for query in session.streams.active:
+            query.stop()
+        session.stop()
 
 
 def _scratch() -> Path:
@@ -94,7 +107,7 @@ def _settings(cores: int, scratch: Path) -> dict[str, str]:
     return {
         "spark.api.mode": "classic",
         "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.defaultJavaOptions": f"-XX:-UsePerfData -Djava.io.tmpdir={scratch}",
+        "spark.driver.defaultJavaOptions": f"{JVM} -Djava.io.tmpdir={scratch}",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.memory": "2g",
         "spark.local.dir": str(scratch),
@@ -119,7 +132,7 @@ def _variables(home: Path, scratch: Path) -> dict[str, str | None]:
         # The Java part of the wheel itself; another version would not understand this one.
         "SPARK_HOME": str(packaged) if inside else os.environ.get("SPARK_HOME"),
         # A short-lived Java that only puts together a command line.
-        "SPARK_LAUNCHER_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData",
+        "SPARK_LAUNCHER_OPTS": JVM,
         "SPARK_LOCAL_DIRS": None,
         "SPARK_LOCAL_IP": "127.0.0.1",
     }
