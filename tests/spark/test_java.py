@@ -118,9 +118,9 @@ def test_a_java_home_that_holds_none_is_named(monkeypatch, machine):
         java.find()
 
 
-def echoing(home):
+def echoing(home, version="25.0.2"):
     """A Java that prints its arguments, one on each line."""
-    return java.Java(put(home, "25.0.2", body="#!/bin/sh\nprintf '%s\\n' \"$@\"\n"), "25.0.2", "")
+    return java.Java(put(home, version, body="#!/bin/sh\nprintf '%s\\n' \"$@\"\n"), version, "")
 
 
 def started(home, *arguments):
@@ -132,6 +132,12 @@ def test_spark_starts_java_without_the_module_it_may_lack(machine):
     home = java.home_for_spark(echoing(machine / 'it\'s a "$HOME" folder'))
     others = ["--add-modules=jdk.compiler", "-Dx=a b  c", "", "-cp", "*", 'say "$1"']
     assert started(home, *others[:3], java.VECTORS, *others[3:]) == others
+
+
+@pytest.mark.parametrize(("version", "kept"), [("17.0.15", [java.ACTIONS]), ("25.0.2", [])])
+def test_a_package_that_is_gone_is_not_opened(machine, version, kept):
+    home = java.home_for_spark(echoing(machine / "java", version))
+    assert started(home, java.VECTORS, java.ACTIONS, "-version") == [*kept, "-version"]
 
 
 def test_a_java_that_moved_gets_another_folder(machine):

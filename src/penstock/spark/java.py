@@ -35,15 +35,19 @@ PLACES = (
     "~/.jdks/*",
 )
 
-# The one module that Spark asks for and a Java may lack. Only MLlib uses it.
+# A module that Spark asks for and a Java may lack. Only MLlib uses it.
 VECTORS = "--add-modules=jdk.incubator.vector"
 
-# Drops that argument, keeps the others as they are, and becomes the Java.
+# A package that Spark asks for and newer Javas no longer have; they say so on the terminal.
+ACTIONS = "--add-opens=java.base/sun.security.action=ALL-UNNAMED"
+LAST_WITH_ACTIONS = 21
+
+# Drops those arguments, keeps the others as they are, and becomes the Java.
 LAUNCHER = """\
 #!/bin/sh
 for argument do
   shift
-  [ "$argument" = {vectors} ] || set -- "$@" "$argument"
+  case $argument in {unwanted}) ;; *) set -- "$@" "$argument" ;; esac
 done
 exec {java} "$@"
 """
@@ -102,12 +106,14 @@ def find() -> Java:
 def home_for_spark(java: Java) -> Path:
     """Make a folder to name in `JAVA_HOME`, from which Spark starts `java`.
 
-    Spark asks for a module that slim Javas lack, and that prints a warning where it is there.
-    The folder's `bin/java` leaves it out. The folder is named after what it holds, so that a
-    Java that moved gets another; and the file appears whole or not at all, so that several
-    processes may make it at once.
+    Spark asks for a module that slim Javas lack, and that prints a warning where it is there,
+    and for a package that is gone from new ones. The folder's `bin/java` leaves them out. The
+    folder is named after what it holds, so that a Java that moved gets another; and the file
+    appears whole or not at all, so that several processes may make it at once.
     """
-    script = LAUNCHER.format(vectors=VECTORS, java=shlex.quote(str(java.home / "bin" / "java")))
+    unwanted = [VECTORS] if _major(java.version) <= LAST_WITH_ACTIONS else [VECTORS, ACTIONS]
+    program = shlex.quote(str(java.home / "bin" / "java"))
+    script = LAUNCHER.format(unwanted="|".join(unwanted), java=program)
     name = f"java-{hashlib.blake2s(script.encode(), digest_size=8).hexdigest()}"
     try:
         # A cache of the user's own: in a folder that all share, others could leave their script.
