@@ -65,6 +65,8 @@ $(READY): pyproject.toml constraints.txt
 	fi
 	@echo "Setting up .venv with $$("$(PYTHON)" --version); the first time takes a minute or two ..."
 	@"$(PYTHON)" -m venv .venv
-	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e '.[demo,dev]'
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e '.[spark,demo,dev]'
+	@$(BIN)/python -m penstock.spark.java >/dev/null 2>&1 || \
+		$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e '.[java]'
 	@touch $@
 	@echo "Ready: .venv"

@@ -2,6 +2,8 @@
 
 import ast
 import importlib
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -77,6 +79,12 @@ def test_a_function_fits_on_one_screen(path):
 def test_each_outside_door_has_one_room(path):
     strangers = {door for door in imported(path) if room(path) != DOORS.get(door, room(path))}
     assert not strangers, f"{path}: only {[DOORS[door] for door in sorted(strangers)]} may do so."
+
+
+@pytest.mark.parametrize("module", ["penstock", "penstock.cli", "penstock.spark.java"])
+def test_spark_is_not_loaded_before_it_is_asked_for(module):
+    asked = f"import sys, {module}; sys.exit('pyspark' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", asked]).returncode == 0
 
 
 @every_file

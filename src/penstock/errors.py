@@ -27,3 +27,7 @@ class UnreadableState(PenstockError, ValueError):
 
 class MissingData(PenstockError, ModuleNotFoundError):
     """A data set that an experiment or the demo reads is not installed."""
+
+
+class MissingJava(PenstockError, FileNotFoundError):
+    """Spark was asked for, and no Java that it can run on was found."""
