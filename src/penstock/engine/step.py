@@ -246,6 +246,7 @@ def change(
     *,
     memory: Budget | None = None,
     left: float | None = None,
+    places: tuple[int, int] | None = None,
     windows: tuple[Window, Window] | None = None,
 ) -> State:
     """Return the state under another budget or other windows of the same kind.
@@ -261,6 +262,9 @@ def change(
         The new budget, of the kind that the join began with.
     left
         The part of it that the left side has, where memory is split; None: as it began.
+    places
+        Instead of both, for how many rows each pool has places, which may be none; a budget that
+        counts rows only.  A shared pool is the first.
     windows
         The new windows, of the kind that the join began with.
     """
@@ -276,6 +280,8 @@ def change(
         left = None if state.plan.query.split == "shared" else left
         limits[BUDGET] = state.plan.budget(memory, left)
         limits[[SHARE, LEFT_PART], 0] = state.plan.share(memory, left)
+    if places is not None:
+        limits[BUDGET] = places
     if windows is not None:
         kinds = [window.kind for window in windows]
         if kinds != [window.kind for window in state.plan.query.windows]:
