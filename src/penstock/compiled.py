@@ -310,6 +310,17 @@ def _read_field(context: Any, builder: Any, kind: _Address, value: Any, name: st
     return model.from_data(builder, read)
 
 
+def _ask(builder: Any, place: Any) -> None:
+    byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+    declared = cgutils.get_or_insert_function(
+        builder.module,
+        ir.FunctionType(ir.VoidType(), [byte, number, number, number]),
+        "llvm.prefetch.p0" if _OPAQUE else "llvm.prefetch.p0i8",
+    )
+    # For reading, to be kept in every cache, of data rather than code.
+    builder.call(declared, [place, number(0), number(3), number(1)])
+
+
 def _prefetch(context: Any, array: Any, row: Any) -> Any:
     """Ask memory for a row of an array, and go on without waiting for it."""
 
@@ -317,28 +328,33 @@ def _prefetch(context: Any, array: Any, row: Any) -> Any:
         kind, at = signature.args[0], arguments[1]
         seen = context.make_array(kind)(context, builder, arguments[0])
         stride = cgutils.unpack_tuple(builder, seen.strides)[0]
-        byte = ir.IntType(8).as_pointer()
-        place = builder.gep(builder.bitcast(seen.data, byte), [builder.mul(at, stride)])
-        number = ir.IntType(32)
-        declared = cgutils.get_or_insert_function(
-            builder.module,
-            ir.FunctionType(ir.VoidType(), [byte, number, number, number]),
-            "llvm.prefetch.p0" if _OPAQUE else "llvm.prefetch.p0i8",
-        )
-        # For reading, to be kept in every cache, of data rather than code.
-        builder.call(declared, [place, number(0), number(3), number(1)])
+        start = builder.bitcast(seen.data, ir.IntType(8).as_pointer())
+        _ask(builder, builder.gep(start, [builder.mul(at, stride)]))
         return context.get_dummy_value()
 
     return types.void(array, types.int64), generate
 
 
-def _no_prefetch(array: Any, row: int) -> None:
+def _prefetch_at(context: Any, address: Any) -> Any:
+    """Ask memory for what lies at an address."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        _ask(builder, builder.inttoptr(arguments[0], ir.IntType(8).as_pointer()))
+        return context.get_dummy_value()
+
+    return types.void(types.int64), generate
+
+
+def _no_prefetch(*place: Any) -> None:
     """Do nothing: without the compiler there is nothing to gain."""
 
 
 _OPAQUE = not getattr(ir, "context", None) or not hasattr(ir.IntType(8).as_pointer(), "pointee")
 prefetch: Callable[[Any, int], None] = (
     _no_prefetch if numba.config.DISABLE_JIT else cast(Any, intrinsic(_prefetch))
+)
+prefetch_at: Callable[[int], None] = (
+    _no_prefetch if numba.config.DISABLE_JIT else cast(Any, intrinsic(_prefetch_at))
 )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from penstock.compiled import compiled, copy_from, copy_to, prefetch
+from penstock.compiled import compiled, copy_from, copy_to, inner, prefetch, prefetch_at
 from penstock.kernels.store import PLACE
 
 _WORDS = {8: np.int8, 16: np.int16, 32: np.int32, 64: np.int64}
@@ -21,7 +21,7 @@ _SHIFT = np.int64(32)
 _LOW = np.int64(0xFFFFFFFF)
 _SLOT: Any = np.int64(4)  # bytes of a slot's number
 _LEAST = 16  # segments for which room is made at once
-_SOON = 24  # slots: as many as memory can be asked for at a time
+_SOON = 64  # places that are looked up ahead: more than memory can be asked for at a time
 
 
 class Source(NamedTuple):
@@ -95,18 +95,27 @@ def _fresh(count: int, kind: Any) -> NDArray[Any]:
     return np.frombuffer(pa.allocate_buffer(count * np.dtype(kind).itemsize), kind, count)
 
 
+@inner
+def _address(
+    bases: Any, column: int, first: int, current: int, rows: Any, place: int, width: int
+) -> int:
+    """Return where a value of the row at a place lies; in segment 0 that is the batch at hand."""
+    segment, row = place >> _SHIFT, place & _LOW
+    if segment == 0:
+        return current + rows[row] * width
+    return bases[segment - first, column] + row * width
+
+
 @compiled
 def _gather(
     bases: Any, column: int, first: int, current: int, rows: Any, places: Any, into: Any
 ) -> None:
     width = into.itemsize
     for i in range(len(places)):
-        place = places[i]
-        segment = place >> _SHIFT
-        if segment == 0:
-            address = current + rows[place & _LOW] * width
-        else:
-            address = bases[segment - first, column] + (place & _LOW) * width
+        if i + _SOON < len(places):
+            soon = places[i + _SOON] + 0
+            prefetch_at(_address(bases, column, first, current, rows, soon, width))
+        address = _address(bases, column, first, current, rows, places[i] + 0, width)
         copy_from(address, into, i)
 
 

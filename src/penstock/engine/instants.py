@@ -12,10 +12,10 @@ from penstock.kernels.ghosts import Ghosts
 from penstock.kernels.store import CLOCK, ENTERED, INSTANTS, OPEN_NOW, STARTED, Store
 from penstock.kernels.terms import OF_STREAM, ROW_COST, TIME, WATERMARK, Batch, Out, Terms
 
-# Cells of `cursor`.  NUMBERED and FENCE are the first of one per stream.  FALLEN: counts have
-# fallen since the loop stopped, so ranks have to be asked for anew.
+# Cells of `cursor`.  NUMBERED and FENCE are the first of one per stream, LEAVERS of two.  FALLEN:
+# counts have fallen since the loop stopped, so ranks have to be asked for anew.
 ROW, PASS, RESUME, START, END, SEEN_AHEAD, NUMBERED, FENCE, FALLEN = 0, 1, 2, 3, 4, 5, 6, 8, 10
-SCRATCH = 11
+LEAVERS, SCRATCH = 11, 15
 CURSOR_CELLS = SCRATCH + AHEAD
 ALL, SAME, BEFORE = range(3)  # PASS: whom a newcomer meets; under evict-first in two passes
 

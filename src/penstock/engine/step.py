@@ -22,7 +22,7 @@ from penstock.arrivals.counting import (
 from penstock.engine.compact import compacted
 from penstock.engine.health import Health
 from penstock.engine.hot_loop import advance, settle_between
-from penstock.engine.instants import CURSOR_CELLS, FALLEN, RESUME
+from penstock.engine.instants import CURSOR_CELLS, FALLEN, LEAVERS, RESUME, SCRATCH
 from penstock.engine.joined import batch_rows, matches_of, output_schema, shed_rows
 from penstock.engine.plan import ROWS_OF_AN_INSTANT, Plan, reach
 from penstock.engine.room import with_room
@@ -144,6 +144,7 @@ class Flow:
         out = _new_out(state, len(sequenced.row), pairs=_PAIRS)
         cursor = np.zeros(CURSOR_CELLS, np.int64)
         cursor[RESUME] = -1
+        cursor[LEAVERS:SCRATCH] = -1
         status = NEED_ROOM if state.store.tally[SPARE] == 0 else -1
         while status != DONE:
             if status == NEED_ROOM:

@@ -51,6 +51,7 @@ from penstock.kernels.terms import Terms
 _SMALL = 16  # a chunk that is searched from end to end: four cache lines
 _SHIFT = np.int64(32)
 _SLOT_BITS = np.int64(0xFFFFFFFF)
+_SOON = 48  # cells whose rows are looked up ahead: as many as memory can be asked for at a time
 _TURNS_APART = 2**30  # rows whose turns lie further apart are told apart by the slots' own
 
 
@@ -235,6 +236,7 @@ def first_to_leave(store: Store, terms: Terms, pool: int) -> int:
         end = first + streams[QUEUED, pool]
         if low == end:
             streams[CHUNKS, pool] = chunk
+            _read_ahead(store, pool)
             continue
         if end - low > _SMALL and _cut_last(store, terms, pool):
             _read_ahead(store, pool)
@@ -261,8 +263,8 @@ def first_to_leave(store: Store, terms: Terms, pool: int) -> int:
 def _read_ahead(store: Store, pool: int) -> None:
     """Ask memory for the rows of a small last chunk: they are about to leave."""
     streams, queue = store.streams, store.queue
-    first = streams[FIRST_CELL, pool]
-    low = first + store.fences[pool, streams[CHUNKS, pool] - 1, BEGIN]
+    first, chunk = streams[FIRST_CELL, pool], streams[CHUNKS, pool] - 1
+    low = first + (store.fences[pool, chunk, BEGIN] if chunk > 0 else 0)
     end = first + streams[QUEUED, pool]
     if end - low <= _SMALL:
         for at in range(low, end):
@@ -302,6 +304,8 @@ def throw_out_dead(store: Store, terms: Terms, pool: int) -> None:
         while chunk < chunks and first + fences[chunk, BEGIN] == at:
             fences[chunk, BEGIN] = to - first
             chunk += 1
+        if at + _SOON < end:
+            prefetch(store.wide, queue[at + _SOON, QUEUE_WORD] & _SLOT_BITS)
         key, word = queue[at, QUEUE_RANK], queue[at, QUEUE_WORD]
         if alive(store, terms, pool, key, word):
             oldest = min(oldest, _turn(store, pool, word))
@@ -311,9 +315,12 @@ def throw_out_dead(store: Store, terms: Terms, pool: int) -> None:
         fences[chunk, BEGIN] = to - first
         chunk += 1
     streams[QUEUED, pool] = to - first
-    streams[BASE, pool] = max(oldest, store.tally[TURNS] - _TURNS_APART) - 1
+    base = max(oldest, store.tally[TURNS] - _TURNS_APART) - 1
     for at in range(first, to):
-        queue[at, QUEUE_WORD] = _word(store, pool, queue[at, QUEUE_WORD] & _SLOT_BITS)
+        word = queue[at, QUEUE_WORD] + 0
+        since = max(_turn(store, pool, word) - base, 0)
+        queue[at, QUEUE_WORD] = (since << _SHIFT) | (word & _SLOT_BITS)
+    streams[BASE, pool] = base
 
 
 @compiled
