@@ -10,7 +10,7 @@ from penstock.arrivals.counting import MODE, NOTHING, Counting, read_count_ahead
 from penstock.compiled import inner, prefetch
 from penstock.kernels.ghosts import ADMITTED, Ghosts
 from penstock.kernels.ghosts import HELD as GHOSTS_HELD
-from penstock.kernels.index import EMPTY, HASH, cell_of, home_of
+from penstock.kernels.index import HASH, cell_of, home_of, likely_slot
 from penstock.kernels.queue import slot_of
 from penstock.kernels.store import (
     EXPIRED,
@@ -20,7 +20,6 @@ from penstock.kernels.store import (
     OLDEST,
     PREV,
     QUEUE_WORD,
-    STREAM,
     Store,
 )
 from penstock.kernels.terms import KEY, OF_STREAM, Batch
@@ -29,24 +28,22 @@ AHEAD = 16  # rows that are looked up ahead: enough to keep the line buffers bus
 _FAR = 512  # partners of each that are looked up: 512 KB in all, half of a usual second cache
 _LEAVERS = 24  # rows about to expire, of each stream, that are looked up
 _LIKELY = 0.5  # a place that is less likely to be needed is not asked for
-_SLOT_BITS = 0xFFFFFFFF
 _CELLS_TO_NEXT = 7  # from any cell of a line but its first, this many further is the next line
 
 
 @inner
-def _read_cell(table: Any, home: int) -> None:
+def _read_cell(table: Any, key: int) -> None:
     """Ask memory for a key's cell and the line after it, where every third search ends."""
-    cell = cell_of(table, home)
+    cell = cell_of(table, home_of(key, 0))
     prefetch(table, cell)
     prefetch(table, min(cell + _CELLS_TO_NEXT, len(table) - 1))
 
 
 @inner
-def _read_cells(table: Any, batch: Batch, first: int, streams: int) -> None:
+def _read_cells(table: Any, batch: Batch, first: int) -> None:
     """Ask memory for the index cells of the next rows, so that waiting for them overlaps."""
     for row in range(first, min(first + AHEAD, len(batch.numbers))):
-        for stream in range(streams):
-            _read_cell(table, home_of(batch.numbers[row, KEY], stream))
+        _read_cell(table, batch.numbers[row, KEY])
 
 
 @inner
@@ -60,13 +57,9 @@ def _read_newest(store: Store, batch: Batch, first: int, at: Any) -> None:
         at[row] = -1
     for row in range(rows):
         key, stream = batch.numbers[first + row, KEY], batch.flags[first + row, OF_STREAM] + 0
-        own = store.table[cell_of(store.table, home_of(key, stream))]
-        if own != EMPTY:
-            prefetch(store.wide, own & _SLOT_BITS)
-        entry = store.table[cell_of(store.table, home_of(key, 1 - stream))]
-        if entry != EMPTY:
-            at[row] = entry & _SLOT_BITS
-            prefetch(store.wide, at[row])
+        prefetch(store.wide, max(likely_slot(store.table, home_of(key, stream)), 0))
+        at[row] = likely_slot(store.table, home_of(key, 1 - stream))
+        prefetch(store.wide, max(at[row] + 0, 0))
 
 
 @inner
@@ -104,7 +97,7 @@ def look_after_leavers(store: Store, seen: Any) -> None:
             seen[2 * stream + 1] = expired
         if slot < 0 or seen[2 * stream + 1] >= expired + _LEAVERS:
             continue
-        _read_cell(store.table, home_of(store.wide[slot, HASH], stream))
+        _read_cell(store.table, store.wide[slot, HASH])
         # Of an oldest row only the next of its key is left.
         prefetch(store.wide, max(store.links[slot, NEXT] + 0, 0))
         slot = store.links[slot, NEWER] + 0
@@ -116,14 +109,14 @@ def look_after_leavers(store: Store, seen: Any) -> None:
 @inner
 def read_surroundings_ahead(store: Store, ghosts: Ghosts, counting: Counting, slot: int) -> None:
     """Ask memory for all that will be touched when a row leaves."""
-    key, stream = store.wide[slot, HASH], store.links[slot, STREAM] + 0
-    _read_cell(store.table, home_of(key, stream))
+    key = store.wide[slot, HASH]
+    _read_cell(store.table, key)
     prefetch(store.wide, max(store.links[slot, NEWER] + 0, 0))
     prefetch(store.wide, max(store.links[slot, OLDER] + 0, 0))
     prefetch(store.wide, max(store.links[slot, NEXT] + 0, 0))
     prefetch(store.wide, max(store.links[slot, PREV] + 0, 0))
     if len(ghosts.table) > 0 and ghosts.sums[ADMITTED] > _LIKELY:
-        _read_cell(ghosts.table, home_of(key, stream))
+        _read_cell(ghosts.table, key)
     if counting.tally[MODE] != NOTHING:
         read_count_ahead(counting, key)
 
@@ -147,16 +140,15 @@ def look_ahead(
     Three things are found one through the other: cells, the newest slots, older ones.  Each is
     asked for `AHEAD` rows later than the one before it, when that has come.
     """
-    streams = store.streams.shape[1]
     if row == 0:
-        _read_cells(store.table, batch, row, streams)
-        _read_cells(store.table, batch, row + AHEAD, streams)
+        _read_cells(store.table, batch, row)
+        _read_cells(store.table, batch, row + AHEAD)
         _read_newest(store, batch, row, at)
     _read_older(store, at)
     _read_newest(store, batch, row + AHEAD, at)
-    _read_cells(store.table, batch, row + 2 * AHEAD, streams)
+    _read_cells(store.table, batch, row + 2 * AHEAD)
     if ghosts.sums[GHOSTS_HELD] > 0:
-        _read_cells(ghosts.table, batch, row + AHEAD, streams)
+        _read_cells(ghosts.table, batch, row + AHEAD)
     if counting.tally[MODE] != NOTHING:
         for ahead in range(row + AHEAD, min(row + 2 * AHEAD, len(batch.numbers))):
             read_count_ahead(counting, batch.numbers[ahead, KEY])
