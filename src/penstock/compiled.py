@@ -358,34 +358,24 @@ prefetch_at: Callable[[int], None] = (
 )
 
 
-def _copying(into_array: bool) -> Any:
-    """Return what compiles to a copy between a place of an array and an address in memory."""
+def _copying(size: int) -> Any:
+    """Return what compiles to a copy of so many bytes from one address to another."""
 
-    def copied(context: Any, address: Any, array: Any, row: Any) -> Any:
+    def copied(context: Any, source: Any, target: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            kind = signature.args[1]
-            there = context.make_array(kind)(context, builder, arguments[1])
-            place = cgutils.get_item_pointer(context, builder, kind, there, [arguments[2]])
-            far = builder.inttoptr(arguments[0], place.type)
-            source, target = (far, place) if into_array else (place, far)
-            builder.store(builder.load(source, align=1), target, align=1)
+            kind = ir.IntType(8 * size).as_pointer()
+            there, here = (builder.inttoptr(address, kind) for address in arguments)
+            builder.store(builder.load(there, align=1), here, align=1)
             return context.get_dummy_value()
 
-        return types.void(types.int64, array, types.int64), generate
+        return types.void(types.int64, types.int64), generate
 
-    return intrinsic(copied)
+    def copied_plainly(source: int, target: int) -> None:
+        ctypes.memmove(int(target), int(source), size)
 
-
-def _copied_plainly(address: int, array: Any, row: int) -> None:
-    ctypes.memmove(array.ctypes.data + int(row) * array.itemsize, int(address), array.itemsize)
-
-
-def _written_plainly(address: int, array: Any, row: int) -> None:
-    ctypes.memmove(int(address), array.ctypes.data + int(row) * array.itemsize, array.itemsize)
+    return copied_plainly if numba.config.DISABLE_JIT else intrinsic(copied)
 
 
-_PLAINLY = numba.config.DISABLE_JIT
-# Copy what lies at an address into a place of an array, or the other way round, as wide as that
-# place.  Whoever calls sees to it that the memory is there.
-copy_from: Callable[[int, Any, int], None] = _copied_plainly if _PLAINLY else _copying(True)
-copy_to: Callable[[int, Any, int], None] = _written_plainly if _PLAINLY else _copying(False)
+# Copy a value of so many bytes from one address to another.  Whoever calls sees to it that the
+# memory is there.
+copy_1, copy_2, copy_4, copy_8 = (_copying(size) for size in (1, 2, 4, 8))

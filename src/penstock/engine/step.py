@@ -23,7 +23,7 @@ from penstock.engine.compact import compacted
 from penstock.engine.health import Health
 from penstock.engine.hot_loop import advance, settle_between
 from penstock.engine.instants import CURSOR_CELLS, FALLEN, LEAVERS, RESUME, SCRATCH
-from penstock.engine.joined import batch_rows, matches_of, output_schema, shed_rows
+from penstock.engine.joined import matches_of, output_schema, shed_rows, staying_rows
 from penstock.engine.plan import ROWS_OF_AN_INSTANT, Plan, reach
 from penstock.engine.room import with_room
 from penstock.engine.scratch import borrow, hand_back
@@ -192,9 +192,9 @@ class Flow:
         for stream in (0, 1):
             staying = np.flatnonzero((sequenced.slots >= 0) & (flags[:, OF_STREAM] == stream))
             if len(staying):
-                rows = batch_rows(sequenced, stream, staying)
+                kept_rows = staying_rows(sequenced, stream, staying)
                 slots = sequenced.slots[staying]
-                state.segments.lay_down(state.store.wide, stream, rows, slots)
+                state.segments.lay_down(state.store.wide, stream, kept_rows, slots)
         state.segments.tidy(state.store.wide)
         sequenced.forget()
         hand_back(out.pairs, out.gone)
