@@ -26,7 +26,7 @@ from penstock.engine.instants import CURSOR_CELLS, FALLEN, LEAVERS, RESUME, SCRA
 from penstock.engine.joined import matches_of, output_schema, shed_rows, staying_rows
 from penstock.engine.plan import ROWS_OF_AN_INSTANT, Plan, reach
 from penstock.engine.room import with_room
-from penstock.engine.scratch import borrow, hand_back
+from penstock.engine.scratch import borrow, borrow_vast, hand_back, hand_back_vast
 from penstock.engine.segments import row_of, segment_of
 from penstock.engine.sequence import (
     CURRENT,
@@ -197,7 +197,8 @@ class Flow:
                 state.segments.lay_down(state.store.wide, stream, kept_rows, slots)
         state.segments.tidy(state.store.wide)
         sequenced.forget()
-        hand_back(out.pairs, out.gone)
+        hand_back(out.pairs)
+        hand_back_vast(out.gone, int(out.count[GONE]))
 
 
 def step(
@@ -356,9 +357,7 @@ def _slices(plan: Plan, tables: Accepted) -> Iterator[Accepted]:
 
 def _new_out(state: State, rows: int, *, pairs: int) -> Out:
     held = int(state.store.streams[0].sum())
-    return Out(
-        borrow((pairs, 2), np.int64), borrow((held + rows, 4), np.int64), np.zeros(2, np.int64)
-    )
+    return Out(borrow((pairs, 2), np.int64), borrow_vast(held + rows, 4), np.zeros(2, np.int64))
 
 
 def _with_counters(state: State) -> Any:
