@@ -9,25 +9,26 @@ from penstock.kernels.cursors import least_by_age
 from penstock.kernels.ghosts import Ghosts
 from penstock.kernels.index import MARK
 from penstock.kernels.queue import (
+    alive,
     as_rank_key,
     drop_last,
     first_to_leave,
-    look_up_last,
+    look_up_next,
     push,
     slot_of,
 )
 from penstock.kernels.store import (
-    FIRST_CELL,
     NEWER,
     OLDEST,
     QUEUE_RANK,
     QUEUE_WORD,
-    QUEUED,
     TURN,
     UNPLACED,
     Store,
 )
 from penstock.kernels.terms import BY_AGE, POOL, Terms
+
+_EACH_TIME = 4  # rows that are looked up ahead whenever one is taken: so there is always a lead
 
 
 @inner
@@ -39,11 +40,14 @@ def least_of_queue(
     What the queue knows of a rank is never too high, because statistics only rise
     between two panes; so a first one that is up to date is the lowest.
     """
-    ahead = look_up_last(store, pool)
-    for cell in range(ahead):
-        at = store.streams[FIRST_CELL, pool] + store.streams[QUEUED, pool] - 1 - cell
-        read_surroundings_ahead(store, ghosts, counting, slot_of(store.queue[at, QUEUE_WORD]))
     while True:
+        for _ in range(_EACH_TIME):
+            cell = look_up_next(store, pool)
+            if cell < 0:
+                break
+            rank, word = store.queue[cell, QUEUE_RANK], store.queue[cell, QUEUE_WORD]
+            if alive(store, terms, pool, rank, word):
+                read_surroundings_ahead(store, ghosts, counting, slot_of(word))
         cell = first_to_leave(store, terms, pool)
         known, slot = store.queue[cell, QUEUE_RANK], slot_of(store.queue[cell, QUEUE_WORD])
         drop_last(store, pool)

@@ -51,6 +51,9 @@ from penstock.kernels.terms import Terms
 _SMALL = 16  # a chunk that is searched from end to end: four cache lines
 _SHIFT = np.int64(32)
 _SLOT_BITS = np.int64(0xFFFFFFFF)
+_LOOK_UP = 2 * _SMALL  # cells at the end whose rows' surroundings are looked up ahead
+_ROWS_AHEAD = 2 * _LOOK_UP  # and those whose rows are
+_CELLS_OF_A_LINE = 4
 _SOON = 48  # cells whose rows are looked up ahead: as many as memory can be asked for at a time
 _TURNS_APART = 2**30  # rows whose turns lie further apart are told apart by the slots' own
 
@@ -147,6 +150,7 @@ def push(store: Store, terms: Terms, pool: int, slot: int, key: int) -> None:
         begin = first + fences[chunk, BEGIN]
         queue[hole, QUEUE_RANK] = queue[begin, QUEUE_RANK]
         queue[hole, QUEUE_WORD] = queue[begin, QUEUE_WORD]
+        prefetch(queue, min(begin + _CELLS_OF_A_LINE, len(queue) - 1))  # soon it begins there
         fences[chunk, BEGIN] += 1
         hole = begin
         chunk -= 1
@@ -236,7 +240,6 @@ def first_to_leave(store: Store, terms: Terms, pool: int) -> int:
         end = first + streams[QUEUED, pool]
         if low == end:
             streams[CHUNKS, pool] = chunk
-            _read_ahead(store, pool)
             continue
         if end - low > _SMALL and _cut_last(store, terms, pool):
             _read_ahead(store, pool)
@@ -254,6 +257,7 @@ def first_to_leave(store: Store, terms: Terms, pool: int) -> int:
             ):
                 best = at
         _swap(queue, best, end - 1)
+        prefetch(store.wide, queue[max(first, end - _ROWS_AHEAD), QUEUE_WORD] & _SLOT_BITS)
         if alive(store, terms, pool, queue[end - 1, QUEUE_RANK], queue[end - 1, QUEUE_WORD]):
             return end - 1
         streams[QUEUED, pool] -= 1
@@ -261,30 +265,32 @@ def first_to_leave(store: Store, terms: Terms, pool: int) -> int:
 
 @inner
 def _read_ahead(store: Store, pool: int) -> None:
-    """Ask memory for the rows of a small last chunk: they are about to leave."""
+    """Ask memory for the rows of the last cells, once those are few and in order: they leave soon.
+
+    What was known of their order before the last cut no longer holds, so looking up begins anew.
+    """
     streams, queue = store.streams, store.queue
     first, chunk = streams[FIRST_CELL, pool], streams[CHUNKS, pool] - 1
-    low = first + (store.fences[pool, chunk, BEGIN] if chunk > 0 else 0)
     end = first + streams[QUEUED, pool]
-    if end - low <= _SMALL:
-        for at in range(low, end):
+    if end - first - store.fences[pool, chunk, BEGIN] <= _SMALL:
+        for at in range(max(first, end - _ROWS_AHEAD), end):
             prefetch(store.wide, queue[at, QUEUE_WORD] & _SLOT_BITS)
-        streams[LOOKED_UP, pool] = 0
+        streams[LOOKED_UP, pool] = streams[QUEUED, pool]
 
 
 @inner
-def look_up_last(store: Store, pool: int) -> int:
-    """Return how many cells at the end are of rows whose surroundings are to be read ahead.
+def look_up_next(store: Store, pool: int) -> int:
+    """Return a cell near the end whose row's surroundings are to be asked for, or -1.
 
-    None until the next row is asked for: their slots are still on the way.
+    Its slot was asked for some rows ago.
     """
     streams = store.streams
-    streams[LOOKED_UP, pool] += 1
-    if streams[LOOKED_UP, pool] != 2:
-        return 0
-    chunk = streams[CHUNKS, pool] - 1
-    begin = store.fences[pool, chunk, BEGIN] if chunk > 0 else 0
-    return min(_SMALL, streams[QUEUED, pool] - begin)
+    first, queued = streams[FIRST_CELL, pool], streams[QUEUED, pool]
+    at = min(streams[LOOKED_UP, pool], queued) - 1
+    if at < 0 or queued - at > _LOOK_UP:
+        return -1
+    streams[LOOKED_UP, pool] = at
+    return first + at
 
 
 @inner
