@@ -13,22 +13,22 @@ from penstock.kernels.queue import (
     as_rank_key,
     drop_last,
     first_to_leave,
-    look_up_next,
+    last_few,
     push,
     slot_of,
 )
 from penstock.kernels.store import (
+    FIRST_CELL,
     NEWER,
     OLDEST,
     QUEUE_RANK,
     QUEUE_WORD,
+    QUEUED,
     TURN,
     UNPLACED,
     Store,
 )
 from penstock.kernels.terms import BY_AGE, POOL, Terms
-
-_EACH_TIME = 4  # rows that are looked up ahead whenever one is taken: so there is always a lead
 
 
 @inner
@@ -41,14 +41,14 @@ def least_of_queue(
     between two panes; so a first one that is up to date is the lowest.
     """
     while True:
-        for _ in range(_EACH_TIME):
-            cell = look_up_next(store, pool)
-            if cell < 0:
-                break
-            rank, word = store.queue[cell, QUEUE_RANK], store.queue[cell, QUEUE_WORD]
+        end = store.streams[FIRST_CELL, pool] + store.streams[QUEUED, pool]
+        for at in range(end - last_few(store, terms, pool), end):
+            rank, word = store.queue[at, QUEUE_RANK], store.queue[at, QUEUE_WORD]
             if alive(store, terms, pool, rank, word):
                 read_surroundings_ahead(store, ghosts, counting, slot_of(word))
         cell = first_to_leave(store, terms, pool)
+        if cell < 0:
+            continue
         known, slot = store.queue[cell, QUEUE_RANK], slot_of(store.queue[cell, QUEUE_WORD])
         drop_last(store, pool)
         if terms.fixed:

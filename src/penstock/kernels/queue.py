@@ -51,8 +51,6 @@ from penstock.kernels.terms import Terms
 _SMALL = 16  # a chunk that is searched from end to end: four cache lines
 _SHIFT = np.int64(32)
 _SLOT_BITS = np.int64(0xFFFFFFFF)
-_LOOK_UP = 2 * _SMALL  # cells at the end whose rows' surroundings are looked up ahead
-_ROWS_AHEAD = 2 * _LOOK_UP  # and those whose rows are
 _CELLS_OF_A_LINE = 4
 _SOON = 48  # cells whose rows are looked up ahead: as many as memory can be asked for at a time
 _TURNS_APART = 2**30  # rows whose turns lie further apart are told apart by the slots' own
@@ -230,8 +228,11 @@ def _swap(queue: Any, i: int, j: int) -> None:
 
 
 @inner
-def first_to_leave(store: Store, terms: Terms, pool: int) -> int:
-    """Return the cell of the row to leave next; there is one.  It is moved to the very end."""
+def last_few(store: Store, terms: Terms, pool: int) -> int:
+    """See to it that the last chunk is small and has rows; return how many, or 0 if asked before.
+
+    All of them leave soon, and those left of them next.
+    """
     streams, queue = store.streams, store.queue
     first = streams[FIRST_CELL, pool]
     while True:
@@ -240,57 +241,43 @@ def first_to_leave(store: Store, terms: Terms, pool: int) -> int:
         end = first + streams[QUEUED, pool]
         if low == end:
             streams[CHUNKS, pool] = chunk
-            continue
-        if end - low > _SMALL and _cut_last(store, terms, pool):
-            _read_ahead(store, pool)
-            continue
-        best = low
-        for at in range(low + 1, end):
-            if _leaves_before(
-                store,
-                terms,
-                pool,
-                queue[at, QUEUE_RANK],
-                queue[at, QUEUE_WORD],
-                queue[best, QUEUE_RANK],
-                queue[best, QUEUE_WORD],
-            ):
-                best = at
-        _swap(queue, best, end - 1)
-        prefetch(store.wide, queue[max(first, end - _ROWS_AHEAD), QUEUE_WORD] & _SLOT_BITS)
-        if alive(store, terms, pool, queue[end - 1, QUEUE_RANK], queue[end - 1, QUEUE_WORD]):
-            return end - 1
-        streams[QUEUED, pool] -= 1
+            streams[LOOKED_UP, pool] = 0
+        elif end - low > _SMALL and _cut_last(store, terms, pool):
+            streams[LOOKED_UP, pool] = 0
+        else:
+            break
+    if streams[LOOKED_UP, pool] != 0:
+        return 0
+    streams[LOOKED_UP, pool] = 1
+    for at in range(max(first, low - _SMALL), end):
+        prefetch(store.wide, queue[at, QUEUE_WORD] & _SLOT_BITS)
+    return min(end - low, _SMALL)
 
 
 @inner
-def _read_ahead(store: Store, pool: int) -> None:
-    """Ask memory for the rows of the last cells, once those are few and in order: they leave soon.
-
-    What was known of their order before the last cut no longer holds, so looking up begins anew.
-    """
+def first_to_leave(store: Store, terms: Terms, pool: int) -> int:
+    """Return the cell of the last chunk's row to leave first, at the very end now; -1 if dead."""
     streams, queue = store.streams, store.queue
     first, chunk = streams[FIRST_CELL, pool], streams[CHUNKS, pool] - 1
+    low = first + (store.fences[pool, chunk, BEGIN] if chunk > 0 else 0)
     end = first + streams[QUEUED, pool]
-    if end - first - store.fences[pool, chunk, BEGIN] <= _SMALL:
-        for at in range(max(first, end - _ROWS_AHEAD), end):
-            prefetch(store.wide, queue[at, QUEUE_WORD] & _SLOT_BITS)
-        streams[LOOKED_UP, pool] = streams[QUEUED, pool]
-
-
-@inner
-def look_up_next(store: Store, pool: int) -> int:
-    """Return a cell near the end whose row's surroundings are to be asked for, or -1.
-
-    Its slot was asked for some rows ago.
-    """
-    streams = store.streams
-    first, queued = streams[FIRST_CELL, pool], streams[QUEUED, pool]
-    at = min(streams[LOOKED_UP, pool], queued) - 1
-    if at < 0 or queued - at > _LOOK_UP:
-        return -1
-    streams[LOOKED_UP, pool] = at
-    return first + at
+    best = low
+    for at in range(low + 1, end):
+        if _leaves_before(
+            store,
+            terms,
+            pool,
+            queue[at, QUEUE_RANK],
+            queue[at, QUEUE_WORD],
+            queue[best, QUEUE_RANK],
+            queue[best, QUEUE_WORD],
+        ):
+            best = at
+    _swap(queue, best, end - 1)
+    if alive(store, terms, pool, queue[end - 1, QUEUE_RANK], queue[end - 1, QUEUE_WORD]):
+        return end - 1
+    streams[QUEUED, pool] -= 1
+    return -1
 
 
 @inner

@@ -26,6 +26,7 @@ DEPTH = 96  # fences: halving 4 billion rows by chance takes about 2 * 32 of the
 # Rows of `streams`, a column per stream; those from USED on have a column per pool.
 # CUT counts newcomers that an instant of many rows has pushed out of its count window.
 # ENTERED counts the rows of all instants that have begun, ARRIVED those that were looked at.
+# LOOKED_UP: whether the rows of the last chunk were asked for.
 # FIRST_CELL and CELLS: a pool's part of the queue; from QUEUED on: what is in it.
 (
     HELD,
