@@ -25,6 +25,7 @@ from penstock.compiled import (
     prefetch,
     prefetch_at,
 )
+from penstock.kernels.pages import alone
 from penstock.kernels.store import PLACE
 
 _WIDTHS = (8, 16, 32, 64)  # bits
@@ -214,7 +215,7 @@ def pack(
 ) -> Packed:
     """Return the rows at `places`, in that order, the values of each one beside the other."""
     layout = _layout(schema)
-    values = _fresh(len(places) * layout.apart)
+    values = alone(len(places) * layout.apart)
     into = values.ctypes.data + layout.offsets
     steps = np.full(len(into), layout.apart, np.int64)
     held = (directory.rows, directory.first)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _MOST = 8  # pieces that wait: what one step of the usual size works with
+_SMALLEST = 1 << 12  # bytes: a smaller piece would only keep larger ones from waiting
 _LARGEST = 4 << 20  # bytes: a larger piece is seldom needed and would be held for ever
 _waiting: list[NDArray[np.int64]] = []  # of the whole process, since its joins take turns
 _vast: list[NDArray[np.int64]] = []  # the same, of pieces of which only the beginning is used
@@ -68,5 +69,5 @@ def hand_back(*arrays: NDArray[Any]) -> None:
     """Let later steps use the memory of arrays that were borrowed."""
     for array in arrays:
         piece = _piece(array)
-        if len(_waiting) < _MOST and 0 < piece.nbytes <= _LARGEST:
+        if len(_waiting) < _MOST and _SMALLEST <= piece.nbytes <= _LARGEST:
             _waiting.append(piece)

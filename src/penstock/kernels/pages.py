@@ -15,6 +15,7 @@ _LARGE_PAGE = 1 << 21
 _WORTH_IT = 2 * _LARGE_PAGE  # bytes; of a smaller array, large pages would be mostly empty
 _AHEAD = 4  # times as many places are asked for as are needed
 _WORD = 8
+_GAP = 1 << 19  # bytes; smaller gaps are soon filled
 _AT_ONCE = 1 << 22  # words that are moved before those they were moved from are let go
 _CAN = hasattr(mmap, "MADV_HUGEPAGE") and hasattr(mmap, "MAP_ANONYMOUS")
 
@@ -40,6 +41,17 @@ def places(count: int) -> Any:
         pages.madvise(mmap.MADV_HUGEPAGE)
         return np.frombuffer(pages, np.int64)
     return np.zeros(count, np.int64)
+
+
+def alone(size: int) -> Any:
+    """Return so many bytes that go back to the system when nothing refers to them any longer.
+
+    What is allocated among others leaves a gap, for which the system sees no end.
+    """
+    if not _CAN or size < _GAP:
+        return np.empty(size, np.uint8)
+    pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    return np.frombuffer(pages, np.uint8)
 
 
 def move(old: Any, new: Any) -> None:

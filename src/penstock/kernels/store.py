@@ -140,8 +140,10 @@ def new_store(streams: int, shape: Shape, demand: Any) -> Store:
     )
 
 
-def grow(store: Store, shape: Shape, slots: int) -> Store:
+def grow(store: Store, shape: Shape, slots: int, *, keys: int) -> Store:
     """Return the store with room for `slots` rows; what is held keeps its slot.
+
+    The table is made anew, for as many as `keys`, only when it is too short for so many rows.
 
     It takes the memory of `store` over, which must not be used again: old and new side by
     side would double what a large join takes.
@@ -158,8 +160,10 @@ def grow(store: Store, shape: Shape, slots: int) -> Store:
     store.worth.resize((slots, shape.worth), refcheck=False)
     if shape.notes:
         store.notes.resize((slots, 2), refcheck=False)
-    table = more(store.table[:0], cells_for(slots))
-    rebuild(table, wide, links, STREAM, NEXT)
+    table = store.table
+    if len(table) < cells_for(slots):
+        table = more(table[:0], cells_for(max(slots, keys)))
+        rebuild(table, wide, links, STREAM, NEXT)
     return store._replace(wide=wide, links=links, table=table)
 
 
