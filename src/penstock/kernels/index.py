@@ -23,7 +23,7 @@ _PLACE_BITS = 30  # of a home, without the stream
 def home_of(key: int, stream: int) -> int:
     """Return where a key of a stream wants to lie: 30 bits, spread, and one for the stream."""
     # Hashes arrive well mixed.
-    return int((((key >> 31) ^ key) & 0x3FFFFFFF) << 1) | stream
+    return (int(((key >> 31) ^ key) & 0x3FFFFFFF) << 1) | int(stream)
 
 
 @inner
