@@ -60,7 +60,7 @@ from penstock.kernels.store import (
     UNPLACED,
 )
 
-VERSION = 2
+VERSION = 3
 CHANGING = "changing"  # the name of the one part that every state has
 
 
