@@ -142,3 +142,9 @@ def test_names_that_differ_in_case_only_clash_as_they_do_in_spark(table):
         *("t_right", "id_right", "worths"),
     ]
     assert ps.join(other, table, **USUAL).columns[:3] == ["T_left", "K", "Id_left"]
+
+
+def test_a_key_under_a_collation_is_refused(table):
+    lower = table.selectExpr("t", "string(k) collate UTF8_LCASE as k")
+    with pytest.raises(InvalidQuery, match=r"on='k'.*UTF8_LCASE"):
+        ps.join(lower, lower, **USUAL)

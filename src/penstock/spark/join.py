@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql.types import StringType, StructField, StructType
 
 from penstock.engine.checks import SIDES, joined_columns
 from penstock.errors import InfeasibleBudget, InvalidQuery
@@ -145,6 +145,7 @@ def join(
     spec.plan(0)  # refuses what the engine would refuse
     _refuse_scant(spec)
     _refuse_endless(spec, frames)
+    _refuse_collations(spec, frames)
     wanted = Wanted(left, right, spec)
     layout = streaming if left.isStreaming else batch
     return _where(layout.joined(wanted), wanted, where)
@@ -213,6 +214,18 @@ def _refuse_endless(spec: Spec, frames: Sequence[DataFrame]) -> None:
                 f"join could never let a row go; add .withWatermark({time!r}, '10 minutes'), or "
                 "give the join a memory=."
             )
+
+
+def _refuse_collations(spec: Spec, frames: Sequence[DataFrame]) -> None:
+    """Refuse keys that are equal to Spark where their bytes are not."""
+    for pair in spec.query.on:
+        for name, frame in zip(pair, frames, strict=True):
+            kind = frame.schema[name].dataType
+            if isinstance(kind, StringType) and not kind.isUTF8BinaryCollation():
+                raise InvalidQuery(
+                    f"on={name!r}: keys are compared byte by byte, and this column has the "
+                    f"collation {kind.collation}; join on lower({name}), or on a cast to string."
+                )
 
 
 def _where(rows: DataFrame, wanted: Wanted, where: str | None) -> DataFrame:
