@@ -34,6 +34,7 @@ def begun(spark, tmp_path_factory):
 def again(spark, begun, place, *, cast="k", **changed):
     """The query in a copy of the place where it began, with a part more, perhaps changed."""
     shutil.copytree(begun / "checkpoint", place / "checkpoint")
+    shutil.copytree(begun / "found", place / "found")
     frames = [
         rows.selectExpr("t", "k", f"{cast} as id")
         for rows in streams(spark, begun, [[], []], delays=("1 minute",) * 2)
@@ -46,9 +47,7 @@ def test_it_goes_on_with_other_shuffle_partitions(spark, begun, tmp_path):
     ran = again(spark, begun, tmp_path, cast="id")
     spark.conf.set("spark.sql.shuffle.partitions", "2")
     left, right = map(pa.concat_tables, sides())
-    before = spark.read.parquet(str(begun / "found")).toArrow()
-    found = ids(before, "id_left", "id_right") + ids(ran.rows, "id_left", "id_right")
-    assert sorted(found) == exact(left, right, (5, 5))
+    assert ids(ran.rows, "id_left", "id_right") == exact(left, right, (5, 5))
     assert ran.health["arrived_left"] == 200
     assert adds_up(ran.health)
 
@@ -68,8 +67,8 @@ def test_another_query_does_not(spark, begun, tmp_path, what):
         again(spark, begun, tmp_path, **{"cast": "id"} | CHANGED[what])
 
 
-@pytest.mark.xfail(reason="without a budget no shard notices that there are others now")
+@pytest.mark.xfail(reason="it fails, but of shapes that do not fit")
 @pytest.mark.parametrize("shards", [1, 3])
 def test_another_number_of_shards_does_not(spark, begun, tmp_path, shards):
-    with pytest.raises(StreamingQueryException, match="shards"):
+    with pytest.raises(StreamingQueryException, match=r"UnreadableState.*shards"):
         again(spark, begun, tmp_path, cast="id", shards=shards)
