@@ -1,7 +1,5 @@
 """A driver that is killed at any moment: nothing is lost, nothing comes twice."""
 
-import itertools
-
 import pytest
 
 from killing import files, job
@@ -15,7 +13,7 @@ FEW = ("exact-4", "random-1")
 
 @pytest.fixture(scope="module")
 def few(spark, tmp_path_factory):
-    return undisturbed(spark, tmp_path_factory.mktemp("few"), FEW, batches=7)
+    return undisturbed(spark, tmp_path_factory.mktemp("few"), FEW, batches=5)
 
 
 def undisturbed(spark, folder, names, *, batches):
@@ -44,12 +42,12 @@ def test_three_kills_change_no_row(few, spark, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shards", [1, 4])
-def test_twenty_kills_change_no_row(spark, tmp_path, shards):
+def test_ten_kills_change_no_row_of_three_queries(spark, tmp_path, shards):
     names = [name for name in job.QUERIES if name.endswith(f"-{shards}")]
-    moments = list(itertools.islice(itertools.cycle([*MOMENTS, "any"]), 20))
-    read, rows = undisturbed(spark, tmp_path, names, batches=40)
+    moments = 2 * [*MOMENTS, "any"]
+    read, rows = undisturbed(spark, tmp_path, names, batches=16)
     ordeal = Ordeal(read, tmp_path / "killed", names, moments, seed=shards)
-    print(ordeal.hit)
+    print("hit:", ordeal.hit)
     assert set(ordeal.hit) == set(MOMENTS)
     for name in names:
         assert written(spark, tmp_path / "killed", name) == rows[name]
