@@ -12,6 +12,7 @@ from killing import job
 
 PATIENCE = 240.0  # seconds that a machine with other work may take for anything at all
 _GLANCE = 0.001
+_STARVED = "Python worker failed to connect back"
 
 
 def awaited(condition, what, patience=PATIENCE):
@@ -83,9 +84,10 @@ class Driver:
         self.folder.mkdir(parents=True, exist_ok=True)
         scratch = self.folder / "scratch"
         scratch.mkdir(exist_ok=True)
-        self.words = self.folder / "words.txt"
+        runs = len(list(self.folder.glob("words-*.txt")))
+        self.words = self.folder / f"words-{runs}.txt"
         command = [sys.executable, job.__file__, str(files), str(folder)]
-        with self.words.open("a") as words:
+        with self.words.open("w") as words:
             self.process = subprocess.Popen(
                 [*command, json.dumps(settings or {}), *names],
                 stdout=words,
@@ -104,6 +106,11 @@ class Driver:
     @property
     def ended(self):
         return self.process.poll() is not None
+
+    @property
+    def starved(self):
+        """Whether Spark gave up because a Python process did not start within its ten seconds."""
+        return self.process.poll() and _STARVED in self.words.read_text()
 
     def kill(self):
         """Kill the program and its JVM; workers find themselves alone."""

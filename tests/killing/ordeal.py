@@ -9,6 +9,7 @@ from killing.driver import Driver, Progress, awaited, members
 MOMENTS = ("plan", "join", "tell", "commit")
 _WORK = 1.0  # seconds that the work of a batch may take
 _START = 12.0  # seconds that a driver may take to start
+_PATIENT = 5  # drivers that a crowded machine may starve before the test gives up
 
 
 class Ordeal:
@@ -30,28 +31,36 @@ class Ordeal:
         self._sessions = []
         for moment in moments:
             self._kill_at(moment)
-        with self._driver() as driver:
+        driver = self._driver_until(lambda: False)
+        with driver:
             driver.finish()
         awaited(lambda: not any(map(members, self._sessions)), "orphaned workers to end", 60)
 
-    def _driver(self):
-        driver = Driver(self.files, self.folder, self.names, settings=self.settings)
-        self._sessions.append(driver.process.pid)
-        return driver
+    def _driver_until(self, reached):
+        """Start drivers until one lives to see the moment, or ends as it should."""
+        for _ in range(_PATIENT):
+            driver = Driver(self.files, self.folder, self.names, settings=self.settings)
+            self._sessions.append(driver.process.pid)
+            try:
+                awaited(lambda d=driver: d.ended or reached(), "the moment of a kill")
+            except BaseException:
+                driver.kill()
+                raise
+            if not driver.starved:
+                return driver
+            driver.kill()
+        raise AssertionError(f"{_PATIENT} drivers could not start their Python workers")
 
     def _kill_at(self, moment):
         watched = Progress(self.folder, self.chance.choice(self.names))
-        reached = self._awaited_of(watched, moment)
-        driver = self._driver()
+        driver = self._driver_until(self._awaited_of(watched, moment))
         try:
-            awaited(lambda: driver.ended or reached(), f"{watched.checkpoint} to reach {moment}")
             if moment == "join":
                 time.sleep(self.chance.random() * _WORK)  # any moment of the work will do
             assert not driver.ended, driver.words.read_text()
         finally:
             driver.kill()
         self.hit.update(Progress(self.folder, name).phase for name in self.names)
-        self.spoil()
 
     def _awaited_of(self, watched, moment):
         """Return what says that the moment has come, in the run that begins now."""
@@ -61,6 +70,3 @@ class Ordeal:
         seen = {"plan": "committed", "join": "planned", "tell": "joined", "commit": "told"}[moment]
         last = getattr(watched, seen) + self.chance.randrange(2)
         return lambda: getattr(watched, seen) > last
-
-    def spoil(self):
-        """Do more harm before the next start; nothing unless a test wants it."""
