@@ -1,6 +1,6 @@
 """Joins of two streams as a program of its own: `python job.py FOLDER QUERY ...`.
 
-Every query reads the same files, one of each side in a batch, keeps its checkpoint and its
+Every query reads the same files, one in a batch, keeps its checkpoint and its
 result below `FOLDER/QUERY`, and ends when it has read them all.
 """
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 WITHIN = "40 seconds"
 WATERMARK = "10 seconds"
-SCHEMA = "ts timestamp, item long, id long, note string"
+SCHEMA = "side long, ts timestamp, item long, id long, note string"
 ROWS = 160  # a third of what the exact join holds
 
 QUERIES = {
@@ -36,13 +36,13 @@ def start(spark, files, folder, name):
     """Begin a query, or go on with it."""
     import penstock as ps
 
-    sides = [
+    rows = (
         spark.readStream.schema(SCHEMA)
         .option("maxFilesPerTrigger", 1)
-        .parquet(str(Path(files) / side))
+        .parquet(str(files))
         .withWatermark("ts", WATERMARK)
-        for side in ("left", "right")
-    ]
+    )
+    sides = [rows.where(f"side = {side}").drop("side") for side in (0, 1)]
     joined = ps.join(*sides, on="item", time="ts", within=WITHIN, seed=7, **QUERIES[name])
     return (
         joined.writeStream.format("parquet")

@@ -21,10 +21,10 @@ def pairs_of(rows):
 
 def all_pairs(files):
     """Return the pairs of the exact join, found without any of ours."""
-    tables = [pq.read_table(files / side) for side in ("left", "right")]
+    rows = pq.read_table(files)
+    rows = rows.append_column("time", pc.cast(rows["ts"], "int64"))
     left, right = (
-        table.append_column("time", pc.cast(table["ts"], "int64")).select(["item", "id", "time"])
-        for table in tables
+        rows.filter(pc.equal(rows["side"], side)).select(["item", "id", "time"]) for side in (0, 1)
     )
     found = left.join(right, "item", left_suffix="_left", right_suffix="_right", join_type="inner")
     near = pc.less_equal(pc.abs(pc.subtract(found["time_left"], found["time_right"])), WITHIN)
