@@ -6,6 +6,7 @@ from killing import files, job
 from killing.cluster import Cluster, executors, python_workers
 from killing.harm import Harm
 from killing.rows import written
+from killing.shelves import shelves
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -21,9 +22,7 @@ def undisturbed(spark, tmp_path_factory):
 
 
 def same_rows(spark, folder, rows):
-    return {name: written(spark, folder, name) == rows[name] for name in NAMES} == dict.fromkeys(
-        NAMES, True
-    )
+    return all(written(spark, folder, name) == rows[name] for name in NAMES)
 
 
 def test_five_killed_python_workers_change_no_row(undisturbed, spark, tmp_path):
@@ -47,3 +46,12 @@ def test_killed_executors_and_a_killed_machine_change_no_row(undisturbed, spark,
         run = Harm(read, tmp_path / "run", NAMES, deeds, seed=2, settings=cluster.settings)
     print("within a batch:", run.within_a_batch)
     assert same_rows(spark, tmp_path / "run", rows)
+
+
+def test_what_lies_on_this_machine_can_vanish_in_the_middle_of_a_batch(
+    undisturbed, spark, tmp_path
+):
+    read, rows = undisturbed
+    run = Harm(read, tmp_path, NAMES, [shelves] * 7, seed=3, settings={})
+    print("within a batch:", run.within_a_batch)
+    assert same_rows(spark, tmp_path, rows)
