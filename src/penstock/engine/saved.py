@@ -153,8 +153,8 @@ def restore(plan: Plan, parts: Mapping[str, bytes]) -> State:
         )
     if facts["plan"] != fingerprint(plan):
         raise UnreadableState(
-            "plan: this state belongs to another query, schema, policy or seed; restore it with "
-            "the one it was saved with, or start a new join."
+            "plan: this state belongs to another query, budget, schema, policy or seed; restore it "
+            "with the one it was saved with, or start a new join."
         )
     state = start(plan)
     state.matched, state.value = facts["matched"], float.fromhex(facts["value"])

@@ -11,22 +11,42 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-from pyspark.sql.types import StructType
+from pyspark.sql.types import StructField, StructType
 
+from penstock.engine.checks import SIDES
 from penstock.engine.sequence import ticks
-from penstock.engine.state import State, start
+from penstock.engine.state import start
 from penstock.engine.step import Flow
-from penstock.spark.cells import Batches
+from penstock.spark.cells import SLICES, Batch, Batches, slice_length
+from penstock.spark.census import Census, between, census_of, empty, together
+from penstock.spark.division import Division
+from penstock.spark.joining import Joining
 from penstock.spark.shards import label_of, shard_of
 from penstock.spark.spec import Spec, fitted
 
 if TYPE_CHECKING:
     from penstock.spark.join import Wanted
 
-_LABEL, _TIME, _STREAM, _PART, _NUMBER = (
-    f"_penstock_{name}" for name in ("shard", "time", "stream", "part", "number")
+_LABEL, _TIME, _STREAM, _PART, _NUMBER, _CENSUS = (
+    f"_penstock_{name}" for name in ("shard", "time", "stream", "part", "number", "census")
 )
-_TAGS = f"{_LABEL} int, {_TIME} long, {_STREAM} int, {_PART} int, {_NUMBER} long"
+_TAGS = pa.schema(
+    [
+        (_LABEL, pa.int32()),
+        (_TIME, pa.int64()),
+        (
+            _STREAM,
+            pa.int32(),
+        ),  # below 0 in rows of the census: those come before rows of their time
+        (_PART, pa.int32()),
+        (_NUMBER, pa.int64()),
+        (_CENSUS, pa.binary()),
+    ]
+)
+_DDL = f"{_LABEL} int, {_TIME} long, {_STREAM} int, {_PART} int, {_NUMBER} long, {_CENSUS} binary"
+_KEPT = (_LABEL, _TIME, _STREAM, _CENSUS)
+_FAR = 2**61  # from any event time
+_TOGETHER = 64  # slices of the census that travel as one row
 _PARTITIONS = "spark.sql.shuffle.partitions"
 
 
@@ -47,9 +67,9 @@ def joined(wanted: "Wanted") -> DataFrame:
 
 def _tagged(frame: DataFrame, spec: Spec, stream: int) -> DataFrame:
     """Return the rows of one side with their place in the sequence, beside room for the other's."""
-    tags = cast(StructType, StructType.fromDDL(_TAGS))
-    schema = StructType([*tags.fields, *frame.schema.fields])
-    rows = frame.mapInArrow(tagger(spec, stream), schema)
+    tags = cast(StructType, StructType.fromDDL(_DDL))
+    given = [StructField(field.name, field.dataType) for field in frame.schema.fields]
+    rows = frame.mapInArrow(tagger(spec, stream), StructType([*tags.fields, *given]))
     columns: list[Column] = [F.col(field.name) for field in tags]
     for side, names in enumerate(schema.names for schema in spec.schemas):
         for at, name in enumerate(names):
@@ -65,27 +85,66 @@ def tagger(spec: Spec, stream: int) -> Callable[[Batches], Batches]:
         from pyspark import TaskContext
 
         context: Any = TaskContext.get()
-        keys, time = spec.plan(0).keys, spec.query.time[stream]
-        labels = np.array([label_of(shard) for shard in range(spec.shards)], np.int32)
-        number = 0
-        for batch in batches:
-            given = pa.Table.from_batches([batch])
-            rows = fitted(given, spec.schemas[stream])
-            count = rows.num_rows
-            hashes, _ = keys.hashes(keys.read([rows[pair[stream]] for pair in spec.query.on]))
-            untimed = rows[time].is_null().combine_chunks().to_numpy(zero_copy_only=False)
-            tags = [
-                pa.array(labels[shard_of(hashes, spec.shards)]),
-                pa.array(ticks(rows[time], name=time), mask=untimed),
-                pa.array(np.full(count, stream, np.int32)),
-                pa.array(np.full(count, context.partitionId(), np.int32)),
-                pa.array(np.arange(number, number + count)),
-            ]
-            number += count
-            names = [_LABEL, _TIME, _STREAM, _PART, _NUMBER, *given.schema.names]
-            yield pa.RecordBatch.from_arrays([*tags, *batch.columns], names)
+        yield from tagged(spec, stream, context.partitionId(), batches)
 
     return tag
+
+
+def tagged(spec: Spec, stream: int, part: int, batches: Batches) -> Batches:
+    """Say where in the sequence rows come; the census of them all comes last."""
+    keys, time, length = spec.plan(0).keys, spec.query.time[stream], slice_length(spec)
+    labels = np.array([label_of(shard) for shard in range(spec.shards)], np.int32)
+    census, number, schema = empty(spec.shards), 0, None
+    for batch in batches:
+        rows = fitted(pa.Table.from_batches([batch]), spec.schemas[stream])
+        count = rows.num_rows
+        columns = keys.read([rows[pair[stream]] for pair in spec.query.on])
+        hashes, matchable = keys.hashes(columns)
+        shards, times = shard_of(hashes, spec.shards), ticks(rows[time], name=time)
+        timed = rows[time].is_valid().combine_chunks().to_numpy(zero_copy_only=False)
+        if length:
+            seen = matchable & timed
+            census = together(
+                [
+                    census,
+                    census_of(
+                        times[seen], hashes[seen], shards[seen], length=length, count=spec.shards
+                    ),
+                ]
+            )
+        tags = [
+            pa.array(labels[shards]),
+            pa.array(times, mask=~timed),
+            pa.array(np.full(count, stream, np.int32)),
+            pa.array(np.full(count, part, np.int32)),
+            pa.array(np.arange(number, number + count)),
+            pa.nulls(count, pa.binary()),
+        ]
+        number += count
+        schema = pa.schema([*_TAGS, *batch.schema])
+        yield pa.RecordBatch.from_arrays([*tags, *batch.columns], schema=schema)
+    if schema is not None and len(census.slices):
+        yield _told(census, length, (stream, part), labels, schema)
+
+
+def _told(
+    census: Census, length: int, origin: tuple[int, int], labels: Any, schema: pa.Schema
+) -> pa.RecordBatch:
+    """Return the census as rows for every shard, some slices in each."""
+    stream, part = origin
+    blocks = np.unique(census.slices // _TOGETHER) * _TOGETHER
+    bodies = [between(census, int(b), int(b) + _TOGETHER).to_bytes() for b in blocks]
+    shards, count = len(labels), len(labels) * len(blocks)
+    tags = [
+        pa.array(np.tile(labels, len(blocks))),
+        pa.array(np.repeat(blocks * length, shards)),
+        pa.array(np.full(count, stream - len(SIDES), np.int32)),
+        pa.array(np.full(count, part, np.int32)),
+        pa.array(np.arange(count)),
+        pa.array([body for body in bodies for _ in range(shards)], pa.binary()),
+    ]
+    rest = [pa.nulls(count, field.type) for field in list(schema)[len(_TAGS) :]]
+    return pa.RecordBatch.from_arrays([*tags, *rest], schema=schema)
 
 
 def joiner(spec: Spec) -> Callable[[Batches], Batches]:
@@ -93,30 +152,56 @@ def joiner(spec: Spec) -> Callable[[Batches], Batches]:
 
     def run(batches: Batches) -> Batches:
         shards = {label_of(shard): shard for shard in range(spec.shards)}
-        label, state = None, None
+        division, label, shard_join = Division(spec), None, None
         for batch in batches:
             for piece in _pieces(batch):
                 found = piece.column(0)[0].as_py()
-                if found != label:
-                    yield from _finished(state)
-                    label, state = found, start(spec.plan(shards[found]))
-                assert state is not None
-                flow = Flow(state, _sides(piece, spec))
-                yield from _batches(flow)
-                state = flow.state
-        yield from _finished(state)
+                if shard_join is None or found != label:
+                    yield from shard_join.finish() if shard_join else ()
+                    label, shard_join = found, _Sorted(spec, division, shards[found])
+                yield from shard_join.take_in(piece)
+        yield from shard_join.finish() if shard_join else ()
 
     return run
 
 
-def _finished(state: State | None) -> Batches:
-    if state is not None:
-        yield from _batches(Flow(state, (None, None), last=True))
+class _Sorted:
+    """The join of one shard whose rows come in the order of the sequence."""
 
+    def __init__(self, spec: Spec, division: Division, shard: int) -> None:
+        self._spec, self._division, self._shard = spec, division, shard
+        self._state = start(spec.plan(shard))
+        self._census = [empty(spec.shards), empty(spec.shards)]
+        self._slice: int | None = None
 
-def _batches(flow: Flow) -> Batches:
-    for matches in flow:
-        yield from matches.combine_chunks().to_batches()
+    def take_in(self, piece: pa.RecordBatch) -> Batches:
+        """Yield the matches of some more rows."""
+        streams = piece.column(_KEPT.index(_STREAM)).to_numpy()
+        for at in np.flatnonzero(streams < 0):
+            stream = int(streams[at]) + len(SIDES)
+            told = Census.of_bytes(piece.column(_KEPT.index(_CENSUS))[int(at)].as_py())
+            self._census[stream] = together([self._census[stream], told])
+        if (streams < 0).any():
+            piece = piece.filter(pa.array(streams >= 0))
+        if piece.num_rows == 0:
+            return
+        times = piece.column(_KEPT.index(_TIME)).drop_null().to_numpy()
+        batch = Batch(_sides(piece, self._spec), [int(t) for t in times[-1:]], self._census)
+        pieces = self._division.pieces(self._shard, batch, self._census, self._slice)
+        # Rows are sorted: what follows is no older than the last of these.
+        first, last = (int(times[0]), int(times[-1])) if len(times) else (-_FAR, -_FAR)
+        joining = Joining(self._state, pieces, ([first] * 2, [last] * 2))
+        for matches in joining.tables():
+            yield from matches.combine_chunks().to_batches()
+        self._state, self._slice = joining.state, pieces[-1].slice
+        if self._slice is not None:
+            oldest = self._slice - 2 * SLICES
+            self._census = [between(one, oldest, _FAR) for one in self._census]
+
+    def finish(self) -> Batches:
+        """Yield the matches of rows that waited for their instant to be whole."""
+        for matches in Flow(self._state, [None, None], last=True):
+            yield from matches.combine_chunks().to_batches()
 
 
 def _pieces(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
@@ -130,14 +215,14 @@ def _pieces(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         first = end
 
 
-def _sides(piece: pa.RecordBatch, spec: Spec) -> list[pa.Table]:
+def _sides(piece: pa.RecordBatch, spec: Spec) -> list[pa.Table | None]:
     """Return the rows of each side."""
-    streams = piece.column(2).to_numpy()
-    tables, first = [], 3
+    streams = piece.column(_KEPT.index(_STREAM)).to_numpy()
+    tables: list[pa.Table | None] = []
+    first = len(_KEPT)
     for stream, schema in enumerate(spec.schemas):
         columns = piece.columns[first : first + len(schema)]
         first += len(schema)
         rows = pa.Table.from_arrays(columns, schema.names)
-        mine = rows.filter(pa.array(streams == stream))
-        tables.append(fitted(mine, schema))
+        tables.append(fitted(rows.filter(pa.array(streams == stream)), schema))
     return tables

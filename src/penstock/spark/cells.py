@@ -8,7 +8,6 @@ order, and what the join makes of them must not depend on it.
 """
 
 from collections.abc import Callable, Iterator
-from math import isnan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +25,7 @@ NEWS = 2  # in the column `stream`: no rows, but how far a stream has come where
 PACKED = "shard int, stream int, part long, number long, newest long, body binary"
 SLICES = 16  # of the census, in a window
 _ROWS = 1 << 17  # packed at once
+_NEVER = -(2**63)  # not null, for which a column of times would be made one of floats
 _BYTES = 48 << 20
 _SCHEMA = pa.schema(
     [
@@ -47,7 +47,7 @@ class Cell(NamedTuple):
     stream: int
     part: int
     number: int
-    newest: int | None
+    newest: int  # event time, in a cell of news
     body: bytes | None
 
 
@@ -118,12 +118,13 @@ def packed(spec: Spec, stream: int, part: int, batches: Batches) -> Batches:
             census = together([census, found])
         cells = []
         for shard, body in _cut(rows, shards, spec.shards):
-            cells.append(Cell(label_of(shard), stream, part, number, None, body))
+            cells.append(Cell(label_of(shard), stream, part, number, _NEVER, body))
             number += 1
         yield _batch_of(cells)
     told = census.to_bytes() if length else None
+    told_time = _NEVER if newest is None else newest
     news = [
-        Cell(label_of(shard), NEWS + stream, part, number, newest, told)
+        Cell(label_of(shard), NEWS + stream, part, number, told_time, told)
         for shard in range(spec.shards)
     ]
     yield _batch_of(news)
@@ -181,7 +182,7 @@ def batch_of(spec: Spec, frames: Iterator[Any]) -> Batch:
         ]
         tables.append(pa.Table.from_batches(batches, schema) if batches else None)
         news = [cell for cell in cells if cell.stream == NEWS + stream]
-        times = [int(cell.newest) for cell in news if not isnan(cell.newest or 0)]
+        times = [int(cell.newest) for cell in news if int(cell.newest) != _NEVER]
         newest.append(max(times, default=None))
         told = [Census.of_bytes(cell.body) for cell in news if cell.body is not None]
         census.append(together([empty(spec.shards), *told]))

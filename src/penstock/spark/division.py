@@ -24,6 +24,7 @@ from penstock.spark.spec import Spec
 _RARE = 2  # sampled rows: keys that were not drawn more often than this are told apart by chance
 _EVEN = 0.02  # of a budget, divided evenly: no shard is left without, should the census err
 _FEW = 4096  # rows in a window, below which chance in their number matters
+_FAR = 2**62  # from any event time
 _LEAST_SHARE = 1e-6
 _TEXT_BYTES = 32.0
 
@@ -89,13 +90,17 @@ class Division:
             Of each stream, the batch at hand included.
         at
             The slice since which the division holds; None before the first row.
+
+        The census may speak of slices that come only after the batch.
         """
         tables = batch.tables
         known = np.unique(np.concatenate([one.slices for one in census]))
         if not self.length or len(known) == 0:
             return [Piece(at, None, None, None, tables)]
         at = int(known[0]) if at is None else at
-        edges = [at, *self._edges(known[known > at], census)]
+        newest = max((time for time in batch.newest if time is not None), default=-_FAR)
+        coming = known[(known > at) & (known <= newest // self.length)]
+        edges = [at, *self._edges(coming, census)]
         begins = [slice * self.length for slice in edges]
         parts = [None, *(self.part_of(shard, census, slice) for slice in edges[1:])]
         cut = [self._cut(stream, table, edges[1:]) for stream, table in enumerate(tables)]

@@ -119,6 +119,7 @@ def health(query: Any) -> HealthTable:
                 continue
             for record in metrics.asDict(recursive=True).values():
                 if record is not None:
+                    record = _by_name(record)
                     newest[name, record["shard"]] = record
     lines = []
     for join in sorted({name for name, _ in newest}):
@@ -126,6 +127,13 @@ def health(query: Any) -> HealthTable:
         lines += [Line(join, shard, shards[shard]) for shard in sorted(shards)]
         lines.append(Line(join, None, together(list(shards.values()))))
     return HealthTable(lines)
+
+
+def _by_name(record: Any) -> Mapping[str, Any]:
+    """Return a record as names and values: Spark Connect hands over two lists."""
+    if set(record) == {"values", "schema"}:
+        return dict(zip((field.name for field in record["schema"]), record["values"], strict=True))
+    return record
 
 
 def together(records: list[Mapping[str, Any]]) -> dict[str, Any]:

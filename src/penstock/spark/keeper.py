@@ -15,6 +15,7 @@ from penstock.engine.parked import park, unpark
 from penstock.engine.plan import Plan
 from penstock.engine.saved import CHANGING, fingerprint, restore, save
 from penstock.engine.state import State, start
+from penstock.errors import UnreadableState
 from penstock.kernels.pages import provided_by
 from penstock.spark.cells import SLICES, Batch
 from penstock.spark.census import Census, between, empty, together
@@ -83,6 +84,11 @@ class Keeper:
             return Memory(start(plan), (None, None), (empty(shards), empty(shards)), None)
         told, left, right, body = head
         facts = json.loads(told)
+        if facts["shards"] != shards:
+            raise UnreadableState(
+                f"shards={shards}: this query began with shards={facts['shards']}, and rows stay "
+                "where they are; go on with as many, or begin with a new checkpoint."
+            )
         self._written, self._shard = facts["parts"], facts["shard"]
         state = self._from_shelf(plan, facts) or self._from_store(plan, bytes(body))
         census = (Census.of_bytes(left), Census.of_bytes(right))
@@ -119,6 +125,7 @@ class Keeper:
             "newest": memory.newest,
             "slice": memory.slice,
             "parts": names,
+            "shards": len(memory.census[0].counts.T),
             "plan": fingerprint(memory.state.plan),
             "shard": self._shard,
             "shelf": self._shelf.name,

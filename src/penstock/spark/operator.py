@@ -5,20 +5,18 @@ together, lets the engine work, and puts the state away.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import pandas as pd
-import pyarrow as pa
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from penstock.engine.plan import Plan
-from penstock.engine.state import State
-from penstock.engine.step import Flow, change
 from penstock.kernels.pages import provided_by
-from penstock.spark.cells import batch_of, bodies
-from penstock.spark.division import Division, Piece
+from penstock.spark.cells import batch_of
+from penstock.spark.division import Division
 from penstock.spark.health import record_of
+from penstock.spark.joining import Joining
 from penstock.spark.keeper import Keeper
 from penstock.spark.shards import label_of
 from penstock.spark.spec import Spec
@@ -73,39 +71,3 @@ class ShardJoin(StatefulProcessor):
             shard = next(s for s in range(self._spec.shards) if label_of(s) == label)
             self._plans[label] = shard, self._spec.plan(shard)
         return self._plans[label]
-
-
-class Joining:
-    """The join of a batch, bit by bit: iterate over its matches as bytes, then take `state`.
-
-    Parameters
-    ----------
-    state
-        It is taken over.
-    pieces
-        The batch, cut where the budget is divided anew.
-    marks
-        The watermarks that rows of this batch are held against, and those of the next one.
-    """
-
-    def __init__(
-        self, state: State, pieces: Sequence[Piece], marks: tuple[list[int], list[int]]
-    ) -> None:
-        self.state = state
-        self._pieces, self._marks = pieces, marks
-
-    def __iter__(self) -> Iterator[bytes]:
-        for piece in self._pieces:
-            if piece.part is not None:
-                # What the division finds must not depend on where the last batch ended.
-                yield from self._step([None, None], until=piece.begins)
-                self.state = change(self.state, **vars(piece.part))
-            yield from self._step(piece.tables, until=piece.ends)
-
-    def _step(self, tables: list[pa.Table | None], *, until: int | None) -> Iterator[bytes]:
-        now, then = self._marks
-        coming = then if until is None else [min(mark, until) for mark in then]
-        flow = Flow(self.state, tables, watermark=now, next_watermark=coming)
-        for matches in flow:
-            yield from bodies(matches)
-        self.state = flow.state

@@ -4,11 +4,13 @@ Spark hands a shard to whichever Python process is free.  Large arrays of a stat
 that any process of the machine maps; the rest is written beside them when the batch ends.
 
 Nothing here is ever needed: what counts is in Spark's state store.  A shelf is used only if it
-was left by the very batch whose state the store holds, which a token says, and whoever takes it
-makes it invalid first.  Everything else that is found here is thrown away.
+was left by the very batch whose state the store holds, which a token says, since the machine
+was last started, and whoever takes it makes it invalid first.  Everything else that is found
+here is thrown away.
 """
 
 import contextlib
+import errno
 import json
 import math
 import mmap
@@ -17,6 +19,7 @@ import shutil
 import tempfile
 import time
 import uuid
+import zlib
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,6 +34,15 @@ _LINE = 64  # bytes: arrays begin on lines of the cache
 _OLD = 24 * 3600  # seconds after which what nobody came back for is thrown away
 _HEAD = 8  # bytes: how long the description is
 _STATE = "state"
+_BOOT = Path("/proc/sys/kernel/random/boot_id")  # files may be cut short when a machine goes down
+_FREE = 256 << 20  # bytes that a disk must have beside what is asked for
+
+
+def _boot() -> str:
+    try:
+        return _BOOT.read_text().strip()
+    except OSError:
+        return ""
 
 
 def root() -> Path:
@@ -89,7 +101,12 @@ class Shelf:
             return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 
     def _map(self, name: str, size: int | None = None) -> mmap.mmap:
-        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._make()
+        if size is not None:
+            # A page of a file for which the disk has no room ends the process that touches it.
+            disk = os.statvfs(self.folder)
+            if disk.f_bavail * disk.f_frsize < size + _FREE:
+                raise OSError(errno.ENOSPC, "too little room on the disk", str(self.folder))
         path = self.folder / name
         with path.open("r+b" if size is None else "x+b") as file:
             if size is not None:
@@ -97,6 +114,13 @@ class Shelf:
             pages = mmap.mmap(file.fileno(), 0)
         self._files[id(pages)] = name, pages
         return pages
+
+    def _make(self) -> None:
+        """Make the folder, unless somebody else made the one that it would lie in."""
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for folder in (self.folder, root()):
+            if folder.stat().st_uid != os.getuid():
+                raise OSError(errno.EPERM, "this folder is not ours", str(folder))
 
     def put(self, parked: Parked, token: str) -> bool:
         """Leave a state here for whoever knows the token; say whether that could be done."""
@@ -108,7 +132,7 @@ class Shelf:
         return True
 
     def _put(self, parked: Parked, token: str) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._make()
         described: dict[str, Described] = {}
         copied: list[NDArray[Any]] = []
         end = 0
@@ -124,14 +148,14 @@ class Shelf:
                 kind = array.dtype.str
                 described[name] = Described(kept[0], words.dtype.str, at, kind, array.shape)
         tables = {number: self._file_of(number, table) for number, table in parked.tables.items()}
+        body = b"".join(array.tobytes() + b"\0" * (-array.nbytes % _LINE) for array in copied)
         told = {"arrays": described, "tables": tables, "facts": parked.facts}
-        head = json.dumps(told).encode()
+        head = json.dumps({**told, "boot": _boot(), "sum": zlib.crc32(body)}).encode()
         head += b" " * (-(len(head) + _HEAD) % _LINE)
         self._throw_out({entry.file for entry in described.values()} | set(tables.values()))
         with (self.folder / f".{_STATE}").open("wb") as file:
             file.write(len(head).to_bytes(_HEAD, "little") + head)
-            for array in copied:
-                file.write(array.tobytes() + b"\0" * (-array.nbytes % _LINE))
+            file.write(body)
         (self.folder / f".{_STATE}").rename(self.folder / f"{_STATE}-{token}")
 
     def _file_of(self, number: int, table: pa.Table) -> str:
@@ -165,6 +189,8 @@ class Shelf:
         size = int.from_bytes(body[:_HEAD].tobytes(), "little")
         told = json.loads(body[_HEAD : _HEAD + size].tobytes())
         copied = body[_HEAD + size :]
+        if told["boot"] != _boot() or told["sum"] != zlib.crc32(copied.tobytes()):
+            raise ValueError("what lies here is of another start of the machine, or damaged")
         mapped: dict[str, NDArray[Any]] = {}
         arrays: dict[str, NDArray[Any]] = {}
         for name, line in told["arrays"].items():
