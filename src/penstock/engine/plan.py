@@ -217,35 +217,40 @@ class Plan:
         """Each stream's W: the furthest that two matching rows lie apart."""
         return [reach(window) for window in self.query.windows]
 
-    def budget(self, memory: Budget | None = None) -> NDArray[np.int64]:
-        """Return each pool's budget, in rows or bytes."""
+    def budget(
+        self, memory: Budget | None = None, left: float | None = None
+    ) -> NDArray[np.int64]:
+        """Return each pool's budget, in rows or bytes; `left` is the first pool's part of it."""
         memory = memory or self.query.memory
         if memory is None:
             return np.zeros(2, np.int64)
         total = LEAST if memory.unit == "share" else int(memory.amount)
         if self.costed:
-            parts = (self.new_ghosts(), self.new_ages())
-            beside = sum(
-                map(bytes_of, (*parts, new_store(2, self.shape, new_demand(2, wanted=False))))
-            )
-            beside += bytes_at_most(self.new_counting())
-            beside += _ROOM_AHEAD * self.sizes.row_overhead
-            least = _LEAST_ROWS * self.sizes.row_overhead
+            beside, least = self.beside, _LEAST_ROWS * self.sizes.row_overhead
             if total < least + beside:
                 raise InfeasibleBudget(
                     f"memory={total}B: statistics and the first rows need "
                     f"{least + beside} bytes; raise the budget."
                 )
             total = (total - beside) * _FOR_PLACED // (_FOR_PLACED + 1)
-        first = int(total * self._left_part)
+        first = round(total * left) if left is not None else int(total * self._left_part)
         return np.array([first, total - first])
 
-    def share(self, memory: Budget | None = None) -> tuple[int, int]:
+    @property
+    def beside(self) -> int:
+        """What a budget in bytes spends on all but rows."""
+        parts = (self.new_ghosts(), self.new_ages())
+        beside = sum(map(bytes_of, (*parts, new_store(2, self.shape, new_demand(2, wanted=False)))))
+        beside += bytes_at_most(self.new_counting())
+        return int(beside + _ROOM_AHEAD * self.sizes.row_overhead)
+
+    def share(self, memory: Budget | None = None, left: float | None = None) -> tuple[int, int]:
         """Return the budget as a share, and the first pool's part of it; 0 where it is none."""
         memory = memory or self.query.memory
         if memory is None or memory.unit != "share":
             return 0, 0
-        return round(memory.amount * WHOLE), round(self._left_part * WHOLE)
+        part = self._left_part if left is None else left
+        return round(memory.amount * WHOLE), round(part * WHOLE)
 
     @property
     def _left_part(self) -> float:

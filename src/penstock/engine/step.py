@@ -245,12 +245,24 @@ def change(
     state: State,
     *,
     memory: Budget | None = None,
+    left: float | None = None,
     windows: tuple[Window, Window] | None = None,
 ) -> State:
     """Return the state under another budget or other windows of the same kind.
 
     What no longer fits is shed, and what has now expired leaves, at once; the rows that were
     shed are handed over by the next step.
+
+    Parameters
+    ----------
+    state
+        It is taken over.
+    memory
+        The new budget, of the kind that the join began with.
+    left
+        The part of it that the left side has, where memory is split; None: as it began.
+    windows
+        The new windows, of the kind that the join began with.
     """
     limits = state.limits.copy()
     if memory is not None:
@@ -261,8 +273,9 @@ def change(
                 "with a budget in the same unit."
             )
         replace(state.plan.query, memory=memory)  # refuses what it would have refused at the start
-        limits[BUDGET] = state.plan.budget(memory)
-        limits[[SHARE, LEFT_PART], 0] = state.plan.share(memory)
+        left = None if state.plan.query.split == "shared" else left
+        limits[BUDGET] = state.plan.budget(memory, left)
+        limits[[SHARE, LEFT_PART], 0] = state.plan.share(memory, left)
     if windows is not None:
         kinds = [window.kind for window in windows]
         if kinds != [window.kind for window in state.plan.query.windows]:

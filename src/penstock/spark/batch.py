@@ -5,7 +5,7 @@ spilling to disk what does not fit, and each partition is one pass with the memo
 """
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -47,7 +47,7 @@ def joined(wanted: "Wanted") -> DataFrame:
 
 def _tagged(frame: DataFrame, spec: Spec, stream: int) -> DataFrame:
     """Return the rows of one side with their place in the sequence, beside room for the other's."""
-    tags = StructType.fromDDL(_TAGS)
+    tags = cast(StructType, StructType.fromDDL(_TAGS))
     schema = StructType([*tags.fields, *frame.schema.fields])
     rows = frame.mapInArrow(tagger(spec, stream), schema)
     columns: list[Column] = [F.col(field.name) for field in tags]

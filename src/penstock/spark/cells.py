@@ -8,6 +8,7 @@ order, and what the join makes of them must not depend on it.
 """
 
 from collections.abc import Callable, Iterator
+from math import isnan
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,12 +16,15 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from penstock.compiled import compiled
+from penstock.engine.plan import reach
 from penstock.engine.sequence import ticks
+from penstock.spark.census import Census, census_of, empty, together
 from penstock.spark.shards import label_of, shard_of
 from penstock.spark.spec import Spec, fitted
 
 NEWS = 2  # in the column `stream`: no rows, but how far a stream has come where it was packed
 PACKED = "shard int, stream int, part long, number long, newest long, body binary"
+SLICES = 4  # of the census, in a window
 _ROWS = 1 << 17  # packed at once
 _BYTES = 48 << 20
 _SCHEMA = pa.schema(
@@ -47,6 +51,14 @@ class Cell(NamedTuple):
     body: bytes | None
 
 
+class Batch(NamedTuple):
+    """What the cells of a batch bring to a shard; a value for each stream."""
+
+    tables: list[pa.Table | None]
+    newest: list[int | None]  # event time, of all shards
+    census: list[Census]  # of all shards
+
+
 @compiled
 def _sort(shards: Any, ends: Any, order: Any) -> None:
     """Write the rows in the order of their shards, and where each shard ends."""
@@ -57,6 +69,14 @@ def _sort(shards: Any, ends: Any, order: Any) -> None:
     for i in range(len(shards)):
         order[ends[shards[i]]] = i
         ends[shards[i]] += 1
+
+
+def slice_length(spec: Spec) -> int:
+    """Return how long a slice of the census is in ticks; 0: no census is wanted."""
+    query = spec.query
+    if query.memory is None or spec.shards == 1 or query.counted or not query.bounded_windows:
+        return 0
+    return max(1, -(-max(reach(window) for window in query.windows) // SLICES))
 
 
 def packer(spec: Spec, stream: int) -> Callable[[Batches], Batches]:
@@ -75,25 +95,35 @@ def packer(spec: Spec, stream: int) -> Callable[[Batches], Batches]:
 
 def packed(spec: Spec, stream: int, part: int, batches: Batches) -> Batches:
     """Pack rows, and say at the end how far the stream has come."""
-    keys = spec.plan(0).keys
+    keys, length = spec.plan(0).keys, slice_length(spec)
+    census = empty(spec.shards)
     schema, on = spec.schemas[stream], [pair[stream] for pair in spec.query.on]
     time = spec.query.time[stream]
     newest: int | None = None
     number = 0
     for table in _gathered(batches):
         rows = fitted(table, schema).combine_chunks()
-        times = rows[time].drop_null() if rows[time].null_count else rows[time]
-        if len(times):
-            latest = int(ticks(times, name=time).max())
+        hashes, matchable = keys.hashes(keys.read([rows[name] for name in on]))
+        shards = shard_of(hashes, spec.shards)
+        times = ticks(rows[time], name=time)
+        timed = rows[time].is_valid().combine_chunks().to_numpy(zero_copy_only=False)
+        if timed.any():
+            latest = int(times[timed].max())
             newest = latest if newest is None else max(newest, latest)
-        hashes, _ = keys.hashes(keys.read([rows[name] for name in on]))
+        if length:
+            count = matchable & timed
+            found = census_of(
+                times[count], hashes[count], shards[count], length=length, count=spec.shards
+            )
+            census = together([census, found])
         cells = []
-        for shard, body in _cut(rows, shard_of(hashes, spec.shards), spec.shards):
+        for shard, body in _cut(rows, shards, spec.shards):
             cells.append(Cell(label_of(shard), stream, part, number, None, body))
             number += 1
         yield _batch_of(cells)
+    told = census.to_bytes() if length else None
     news = [
-        Cell(label_of(shard), NEWS + stream, part, number, newest, None)
+        Cell(label_of(shard), NEWS + stream, part, number, newest, told)
         for shard in range(spec.shards)
     ]
     yield _batch_of(news)
@@ -136,16 +166,31 @@ def bodies(table: pa.Table) -> Iterator[bytes]:
             yield batch.serialize().to_pybytes()
 
 
-def rows_of(body: bytes, schema: pa.Schema) -> pa.RecordBatch:
-    """Return the rows of a cell."""
-    return pa.ipc.read_record_batch(pa.py_buffer(body), schema)
+def batch_of(spec: Spec, frames: Iterator[Any]) -> Batch:
+    """Put the cells of a shard together, in the order in which they were packed."""
+    cells = [row for frame in frames for row in frame.itertuples(index=False)]
+    cells.sort(key=lambda cell: (cell.stream, cell.part, cell.number))
+    tables: list[pa.Table | None] = []
+    newest: list[int | None] = []
+    census: list[Census] = []
+    for stream, schema in enumerate(spec.schemas):
+        batches = [
+            pa.ipc.read_record_batch(pa.py_buffer(cell.body), schema)
+            for cell in cells
+            if cell.stream == stream
+        ]
+        tables.append(pa.Table.from_batches(batches, schema) if batches else None)
+        news = [cell for cell in cells if cell.stream == NEWS + stream]
+        times = [int(cell.newest) for cell in news if not isnan(cell.newest or 0)]
+        newest.append(max(times, default=None))
+        told = [Census.of_bytes(cell.body) for cell in news if cell.body is not None]
+        census.append(together([empty(spec.shards), *told]))
+    return Batch(tables, newest, census)
 
 
 def _batch_of(cells: list[Cell]) -> pa.RecordBatch:
     columns = list(zip(*cells, strict=True)) or [()] * len(_SCHEMA)
-    arrays = [
-        pa.array(column, field.type) for column, field in zip(columns, _SCHEMA, strict=True)
-    ]
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, _SCHEMA, strict=True)]
     return pa.RecordBatch.from_arrays(arrays, schema=_SCHEMA)
 
 

@@ -130,8 +130,7 @@ def together(records: list[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the record of all shards as one."""
     added = [f"{name}_{side}" for name in _PER_SIDE for side in _SIDES]
     whole: dict[str, Any] = {
-        name: sum(record[name] for record in records)
-        for name in (*added, *_SUMS, "peak_rows")
+        name: sum(record[name] for record in records) for name in (*added, *_SUMS, "peak_rows")
     }
     clocks = [record["clock"] for record in records if record["clock"] is not None]
     budgets = [record["budget"] for record in records if record["budget"] is not None]

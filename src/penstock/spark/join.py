@@ -88,8 +88,8 @@ def join(
         Whether each side has its own part of the budget, `"half"` and half or by weights, or both
         compete for all of it: `"shared"`.
     keep
-        What to keep when memory is full: a goal (`"largest"`, `"valuable"`), a policy by its name, a
-        policy, or what `penstock.learn` found in the history of the two streams.
+        What to keep when memory is full: a goal (`"largest"`, `"valuable"`), a policy by its
+        name, a policy, or what `penstock.learn` found in the history of the two streams.
     importance
         The column that says what a row is worth, or one for each side.
     combine
@@ -118,9 +118,10 @@ def join(
         raise InvalidQuery(f"how={how!r}: this join makes inner matches only; use how='inner'.")
     frames = _frames(left, right)
     names = [frame.schema.names for frame in frames]
+    times = both(time)
     query = JoinQuery(
         on=_pairs(on, names),
-        time=tuple(resolved(n, have) for n, have in zip(both(time), names, strict=True)),
+        time=(resolved(times[0], names[0]), resolved(times[1], names[1])),
         windows=_windows(within, rows),
         memory=Budget.of(memory),
         split=split,
@@ -137,7 +138,7 @@ def join(
         expectation=learned.frequencies if learned else None,
         ages=learned.ages if learned else None,
         seed=seed,
-        shards=checked(shards),
+        shards=checked(shards, query),
         delays=(delay_of(left, query.time[0]), delay_of(right, query.time[1])),
     )
     spec.plan(0)  # refuses what the engine would refuse
@@ -154,7 +155,7 @@ def _frames(left: Any, right: Any) -> tuple[DataFrame, DataFrame]:
     if left.isStreaming != right.isStreaming:
         streams, table = ("left", "right") if left.isStreaming else ("right", "left")
         raise InvalidQuery(
-            f"the {streams} side is a stream and the {table} side is a table: a table has no window; "
+            f"the {streams} side is a stream and the {table} side is a table, which has no window; "
             "read both as streams, or use DataFrame.join."
         )
     return left, right
@@ -168,9 +169,9 @@ def _refuse_endless(spec: Spec, frames: Sequence[DataFrame]) -> None:
         if delay is None and spec.query.bounded_windows:
             time = spec.query.time[stream]
             raise InvalidQuery(
-                f"time={time!r}: the {SIDES[stream]} side has no watermark on it, so the exact join "
-                f"could never let a row go; add .withWatermark({time!r}, '10 minutes'), or a "
-                "memory= to the join."
+                f"time={time!r}: the {SIDES[stream]} side has no watermark on it, so the exact "
+                f"join could never let a row go; add .withWatermark({time!r}, '10 minutes'), or "
+                "give the join a memory=."
             )
 
 
@@ -196,7 +197,8 @@ def _where(rows: DataFrame, wanted: Wanted, where: str | None) -> DataFrame:
 def _pairs(
     on: str | Sequence[str | tuple[str, str]], names: Sequence[list[str]]
 ) -> tuple[tuple[str, str], ...]:
-    return tuple((resolved(l, names[0]), resolved(r, names[1])) for l, r in pairs_of(on))
+    left, right = names
+    return tuple((resolved(one, left), resolved(other, right)) for one, other in pairs_of(on))
 
 
 def _windows(within: Any, rows: Any) -> tuple[Window, Window]:

@@ -5,21 +5,59 @@ when its rows are gone; what changes with every batch is one small value.
 """
 
 import json
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
 from penstock.engine.plan import Plan
 from penstock.engine.saved import CHANGING, restore, save
 from penstock.engine.state import State, start
+from penstock.spark.cells import SLICES, Batch
+from penstock.spark.census import Census, between, empty, together
 
-_HEAD = "facts string, body binary"
+_HEAD = "facts string, left binary, right binary, body binary"
+_LAST = 2**62
 _NAME, _PART = "name string", "body binary"
 
 
-class Memory(NamedTuple):
-    """What a shard remembers: the join's state, and the newest time of each stream."""
+@dataclass(frozen=True)
+class Memory:
+    """What a shard remembers from one batch to the next.
+
+    Parameters
+    ----------
+    state
+        Of the join.
+    newest
+        The newest event time of each stream, in all shards.
+    census
+        Of each stream, in all shards.
+    slice
+        Since which slice of event time the budget is divided as it is.
+    """
 
     state: State
     newest: tuple[int | None, int | None]
+    census: tuple[Census, Census]
+    slice: int | None
+
+    def with_news(self, batch: Batch) -> "Memory":
+        """Return what is known of the streams with a batch."""
+        newest = [_later(*pair) for pair in zip(self.newest, batch.newest, strict=True)]
+        census = [together(pair) for pair in zip(self.census, batch.census, strict=True)]
+        return replace(self, newest=(newest[0], newest[1]), census=(census[0], census[1]))
+
+    def after(self, state: State, slice: int | None) -> "Memory":
+        """Return what remains after a batch."""
+        census = self.census
+        if slice is not None:
+            census = tuple(between(one, slice - SLICES, _LAST) for one in census)  # type: ignore[assignment]
+        return replace(self, state=state, slice=slice, census=census)
+
+
+def _later(one: int | None, other: int | None) -> int | None:
+    if one is None or other is None:
+        return one if other is None else other
+    return max(one, other)
 
 
 class Keeper:
@@ -30,18 +68,19 @@ class Keeper:
         self._parts = handle.getMapState("segments", _NAME, _PART)
         self._written: list[str] = []
 
-    def open(self, plan: Plan) -> Memory:
+    def open(self, plan: Plan, shards: int) -> Memory:
         """Return what the shard at hand remembers."""
         head = self._head.get()
         if head is None:
             self._written = []
-            return Memory(start(plan), (None, None))
-        facts = json.loads(head[0])
+            return Memory(start(plan), (None, None), (empty(shards), empty(shards)), None)
+        told, left, right, body = head
+        facts = json.loads(told)
         self._written = facts["parts"]
         parts = {name: bytes(self._parts.getValue((name,))[0]) for name in self._written}
-        state = restore(plan, {CHANGING: bytes(head[1]), **parts})
-        left, right = facts["newest"]
-        return Memory(state, (left, right))
+        state = restore(plan, {CHANGING: bytes(body), **parts})
+        census = (Census.of_bytes(left), Census.of_bytes(right))
+        return Memory(state, tuple(facts["newest"]), census, facts["slice"])
 
     def close(self, memory: Memory) -> None:
         """Keep it for the next batch."""
@@ -52,6 +91,7 @@ class Keeper:
                 self._parts.updateValue((name,), (body,))
         for name in set(self._written) - set(names):
             self._parts.removeKey((name,))
-        facts = json.dumps({"newest": memory.newest, "parts": names})
-        self._head.update((facts, saved.parts[CHANGING]))
+        facts = json.dumps({"newest": memory.newest, "slice": memory.slice, "parts": names})
+        left, right = (one.to_bytes() for one in memory.census)
+        self._head.update((facts, left, right, saved.parts[CHANGING]))
         self._written = names

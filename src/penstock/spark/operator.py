@@ -10,20 +10,22 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
-from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from penstock.engine.plan import Plan
-from penstock.engine.step import Flow
-from penstock.spark.cells import NEWS, bodies, rows_of
+from penstock.engine.state import State
+from penstock.engine.step import Flow, change
+from penstock.spark.cells import batch_of, bodies
+from penstock.spark.division import Division, Piece
 from penstock.spark.health import record_of
-from penstock.spark.keeper import Keeper, Memory
+from penstock.spark.keeper import Keeper
 from penstock.spark.shards import label_of
 from penstock.spark.spec import Spec
 
 JOINED = "body binary, shard int, health string"
 
 
-class ShardJoin(StatefulProcessor):  # type: ignore[misc]
+class ShardJoin(StatefulProcessor):
     """The join of the shard whose cells come in.
 
     Parameters
@@ -34,30 +36,32 @@ class ShardJoin(StatefulProcessor):  # type: ignore[misc]
 
     def __init__(self, spec: Spec) -> None:
         self._spec = spec
-        self._plans: dict[int, tuple[int, Plan]] = {}
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"_spec": self._spec, "_plans": {}}
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Name the state variables."""
         self._keeper = Keeper(handle)
+        self._division = Division(self._spec)
+        self._plans: dict[int, tuple[int, Plan]] = {}
 
     def handleInputRows(  # noqa: N802 - Spark's name
-        self, key: Any, rows: Iterator[pd.DataFrame], timerValues: Any  # noqa: N803
+        self,
+        key: Any,
+        rows: Iterator[pd.DataFrame],
+        timerValues: Any,  # noqa: N803
     ) -> Iterator[pd.DataFrame]:
         """Join the cells of one shard and one batch."""
         shard, plan = self._plan_of(int(key[0]))
-        memory = self._keeper.open(plan)
-        tables, newest = self._batch(rows)
-        left, right = map(_later, memory.newest, newest)
-        now, then = self._marks(memory.newest), self._marks((left, right))
-        flow = Flow(memory.state, tables, watermark=now, next_watermark=then)
-        for matches in flow:
-            for body in bodies(matches):
-                yield _out(body, shard, None)
-        self._keeper.close(Memory(flow.state, (left, right)))
-        yield _out(None, shard, json.dumps(record_of(flow.state.health(), shard)))
+        before = self._keeper.open(plan, self._spec.shards)
+        batch = batch_of(self._spec, rows)
+        after = before.with_news(batch)
+        pieces = self._division.pieces(shard, batch, after.census, before.slice)
+        marks = self._spec.marks(before.newest), self._spec.marks(after.newest)
+        joining = Joining(before.state, pieces, marks)
+        for body in joining:
+            yield pd.DataFrame({"body": [body], "shard": [shard], "health": [None]})
+        self._keeper.close(after.after(joining.state, pieces[-1].slice))
+        health = json.dumps(record_of(joining.state.health(), shard))
+        yield pd.DataFrame({"body": [None], "shard": [shard], "health": [health]})
 
     def close(self) -> None:
         """Nothing is held beyond a batch."""
@@ -68,40 +72,38 @@ class ShardJoin(StatefulProcessor):  # type: ignore[misc]
             self._plans[label] = shard, self._spec.plan(shard)
         return self._plans[label]
 
-    def _batch(
-        self, frames: Iterator[pd.DataFrame]
-    ) -> tuple[list[pa.Table | None], list[int | None]]:
-        """Return each side's rows in the order in which they were read, and its newest time."""
-        cells = sorted(
-            (row for frame in frames for row in frame.itertuples(index=False)),
-            key=lambda cell: (cell.stream, cell.part, cell.number),
-        )
-        tables: list[pa.Table | None] = []
-        newest: list[int | None] = []
-        for stream, schema in enumerate(self._spec.schemas):
-            batches = [rows_of(cell.body, schema) for cell in cells if cell.stream == stream]
-            tables.append(pa.Table.from_batches(batches, schema) if batches else None)
-            news = [cell.newest for cell in cells if cell.stream == NEWS + stream]
-            told = [int(time) for time in news if not pd.isna(time)]
-            newest.append(max(told, default=None))
-        return tables, newest
 
-    def _marks(self, newest: Sequence[int | None]) -> list[int]:
-        """Return each side's watermark, when its newest row is known."""
-        return [
-            _NO_MARK if time is None or delay is None else time - delay
-            for time, delay in zip(newest, self._spec.delays, strict=True)
-        ]
+class Joining:
+    """The join of a batch, bit by bit: iterate over its matches as bytes, then take `state`.
 
+    Parameters
+    ----------
+    state
+        It is taken over.
+    pieces
+        The batch, cut where the budget is divided anew.
+    marks
+        The watermarks that rows of this batch are held against, and those of the next one.
+    """
 
-_NO_MARK = -(2**61)
+    def __init__(
+        self, state: State, pieces: Sequence[Piece], marks: tuple[list[int], list[int]]
+    ) -> None:
+        self.state = state
+        self._pieces, self._marks = pieces, marks
 
+    def __iter__(self) -> Iterator[bytes]:
+        for piece in self._pieces:
+            if piece.part is not None:
+                # What the division finds must not depend on where the last batch ended.
+                yield from self._step([None, None], until=piece.begins)
+                self.state = change(self.state, memory=piece.part.memory, left=piece.part.left)
+            yield from self._step(piece.tables, until=piece.ends)
 
-def _later(one: int | None, other: int | None) -> int | None:
-    if one is None or other is None:
-        return one if other is None else other
-    return max(one, other)
-
-
-def _out(body: bytes | None, shard: int, health: str | None) -> pd.DataFrame:
-    return pd.DataFrame({"body": [body], "shard": [shard], "health": [health]})
+    def _step(self, tables: list[pa.Table | None], *, until: int | None) -> Iterator[bytes]:
+        now, then = self._marks
+        coming = then if until is None else [min(mark, until) for mark in then]
+        flow = Flow(self.state, tables, watermark=now, next_watermark=coming)
+        for matches in flow:
+            yield from bodies(matches)
+        self.state = flow.state

@@ -13,9 +13,12 @@ from numpy.typing import NDArray
 from penstock.arrivals.chance import splitmix
 from penstock.compiled import compiled
 from penstock.errors import InvalidQuery
+from penstock.query import JoinQuery
 
 DEFAULT = 8  # the same everywhere, since a state cannot change its shards
 _MOST = 4096
+# What a budget should have for each shard: dividing less costs more than it brings.
+_LEAST_ROWS, _LEAST_BYTES = 128, 1 << 20
 _WORD = 0xFFFFFFFF
 _SEED = 42  # of Spark's `hash`
 _FIRST, _SECOND = 0xCC9E2D51, 0x1B873593  # constants of Murmur3, 32 bits
@@ -25,16 +28,38 @@ _BYTES = 4  # of an integer
 _LANE = np.uint64(0x5EED0F5AAD5)  # a shard must not share bits with the place in an index
 
 
-def checked(shards: int | None) -> int:
-    """Return the number of shards, or the usual one.
+def checked(shards: int | None, query: JoinQuery) -> int:
+    """Return the number of shards, or the usual one: fewer where a budget is small.
 
-    >>> checked(None), checked(2)
-    (8, 2)
+    >>> from penstock.query import Window
+    >>> window = Window.of("1 hour")
+    >>> checked(None, JoinQuery((("k", "k"),), ("t", "t"), (window, window)))
+    8
     """
     if shards is None:
-        return DEFAULT
+        return _usual(query)
     if isinstance(shards, bool) or not isinstance(shards, int) or not 1 <= shards <= _MOST:
         raise InvalidQuery(f"shards={shards!r}: give a whole number from 1 to {_MOST}.")
+    if query.counted and shards > 1:
+        raise InvalidQuery(
+            f"shards={shards}: the last rows of a stream are those of all its keys, so a join with "
+            "rows= cannot be cut into shards; leave shards out."
+        )
+    return shards
+
+
+def _usual(query: JoinQuery) -> int:
+    if query.counted:
+        return 1
+    least = {"rows": _LEAST_ROWS, "bytes": _LEAST_BYTES}
+    shards = DEFAULT
+    while (
+        shards > 1
+        and query.memory is not None
+        and query.memory.unit in least
+        and query.memory.amount < shards * least[query.memory.unit]
+    ):
+        shards //= 2
     return shards
 
 
@@ -42,7 +67,7 @@ def label_of(shard: int) -> int:
     """Return the 32-bit integer whose hash in Spark is `shard`.
 
     >>> [label_of(shard) for shard in range(3)]
-    [1765031574, 1391931047, 1041906206]
+    [-1693959553, -1910889132, -1382833682]
     """
     h = shard
     h ^= h >> 16

@@ -9,11 +9,13 @@ import pyarrow as pa
 from penstock.arrivals.expectation import AgeSource, Expectation
 from penstock.engine.joined import output_schema
 from penstock.engine.plan import Plan
+from penstock.errors import InfeasibleBudget
 from penstock.policies.base import Policy
-from penstock.query import JoinQuery
+from penstock.query import Budget, JoinQuery
 
 _SPREAD = 0x9E3779B97F4A7C15  # shards of one seed must not draw the same luck
 _SEEDS = 1 << 63
+_NO_MARK = -(2**61)  # before any event time
 
 
 @dataclass(frozen=True)
@@ -41,10 +43,7 @@ class Spec:
 
     def plan(self, shard: int) -> Plan:
         """Return the plan of one shard, with an equal part of the budget."""
-        memory = self.query.memory
-        if memory is not None and memory.unit != "share" and self.shards > 1:
-            part, rest = divmod(int(memory.amount), self.shards)
-            memory = replace(memory, amount=part + (shard < rest))
+        memory = part_of(self.query.memory, shard, self.shards)
         return Plan(
             replace(self.query, memory=memory),
             self.schemas,
@@ -54,10 +53,30 @@ class Spec:
             seed=(self.seed + shard * _SPREAD) % _SEEDS if shard else self.seed,
         )
 
+    def marks(self, newest: Sequence[int | None]) -> list[int]:
+        """Return each side's watermark, when its newest row is known."""
+        return [
+            _NO_MARK if time is None or delay is None else time - delay
+            for time, delay in zip(newest, self.delays, strict=True)
+        ]
+
     @property
     def output(self) -> pa.Schema:
         """The columns of a joined row."""
         return output_schema(self.plan(0))
+
+
+def part_of(memory: Budget | None, shard: int, shards: int) -> Budget | None:
+    """Return the budget of one shard where all have the same."""
+    if memory is None or memory.unit == "share" or shards == 1:
+        return memory
+    part, rest = divmod(int(memory.amount), shards)
+    if part == 0:
+        raise InfeasibleBudget(
+            f"memory={memory.amount:g}: it cannot be divided over shards={shards}; raise the "
+            "budget, or take fewer shards."
+        )
+    return replace(memory, amount=part + (shard < rest))
 
 
 def fitted(table: pa.Table, schema: pa.Schema) -> pa.Table:

@@ -35,8 +35,9 @@ def joined(wanted: "Wanted") -> DataFrame:
             ShardJoin(spec), outputStructType=JOINED, outputMode="append", timeMode="none"
         )
     )
+    report = F.from_json("health", RECORD)
     told = [
-        F.max(F.when(F.col("shard") == shard, F.from_json("health", RECORD))).alias(f"shard_{shard}")
+        F.max(F.when(F.col("shard") == shard, report)).alias(f"shard_{shard}")
         for shard in range(spec.shards)
     ]
     cells = cells.observe(f"{METRICS}-{next(_numbers)}", *told)

@@ -1,0 +1,256 @@
+"""One budget for all shards: each gets what its rows are worth beside those of the others.
+
+Shards cannot see each other, so all see the same census: of every slice of event time, how many
+rows of each stream came in each shard, and a sample of their keys.  From that alone each
+works out the division for all, and takes its own part.  A division holds from one slice to the
+next and rests on slices that are complete, so it does not depend on how batches are cut.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from penstock.engine.sequence import ticks
+from penstock.query import Budget
+from penstock.spark.cells import SLICES, Batch, slice_length
+from penstock.spark.census import Census, between
+from penstock.spark.shards import shard_of
+from penstock.spark.spec import Spec
+
+_EVEN = 0.02  # of a budget, divided evenly: no shard is left without, should the census err
+_WIDTHS = {"text": 32}
+
+
+class Piece(NamedTuple):
+    """What a shard takes in between two divisions of the budget."""
+
+    slice: int | None  # the slice since which the division holds
+    begins: int | None  # the event time at which it does; None: it held before
+    ends: int | None  # the event time at which it ends; None: with the batch
+    part: "Part | None"
+    tables: list[pa.Table | None]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A shard's part of the budget, and the part of that which its left rows have."""
+
+    memory: Budget
+    left: float
+
+
+class Division:
+    """How the budget of a query is divided, as the census tells.
+
+    Parameters
+    ----------
+    spec
+        The join; its budget is for all shards.
+    """
+
+    def __init__(self, spec: Spec) -> None:
+        self._spec = spec
+        self.length = slice_length(spec)
+        plan = spec.plan(0)
+        self._by_frequency = "matches" in spec.policy.needs
+        self._row_bytes = plan.sizes.row_overhead + sum(map(_width, plan.schemas)) / 2
+        self._beside = plan.beside if plan.costed else 0
+
+    def pieces(
+        self, shard: int, batch: Batch, census: Sequence[Census], at: int | None
+    ) -> list[Piece]:
+        """Cut a batch where the division changes.
+
+        Parameters
+        ----------
+        shard
+            Which one.
+        batch
+            Its rows.
+        census
+            Of each stream, the batch at hand included.
+        at
+            The slice since which the division holds; None before the first row.
+        """
+        tables = batch.tables
+        known = np.unique(np.concatenate([one.slices for one in census]))
+        if not self.length or len(known) == 0:
+            return [Piece(at, None, None, None, tables)]
+        at = int(known[0]) if at is None else at
+        edges = [at, *(int(slice) for slice in known[known > at])]
+        begins = [slice * self.length for slice in edges]
+        parts = [None, *(self.part_of(shard, census, slice) for slice in edges[1:])]
+        cut = [self._cut(stream, table, edges[1:]) for stream, table in enumerate(tables)]
+        return [
+            Piece(slice, begin if number else None, end, part, [side[number] for side in cut])
+            for number, (slice, begin, end, part) in enumerate(
+                zip(edges, begins, [*begins[1:], None], parts, strict=True)
+            )
+        ]
+
+    def _cut(self, stream: int, table: pa.Table | None, edges: list[int]) -> list[pa.Table | None]:
+        """Cut one side's rows at slices; rows without a time come first."""
+        if table is None:
+            return [None] * (len(edges) + 1)
+        time = table[self._spec.query.time[stream]]
+        timed = time.is_valid().combine_chunks().to_numpy(zero_copy_only=False)
+        slices = ticks(time, name=self._spec.query.time[stream]) // self.length
+        piece = np.where(timed, np.searchsorted(edges, slices, side="right"), 0)
+        if (np.diff(piece) < 0).any():
+            order = np.argsort(piece, kind="stable")
+            piece, table = piece[order], table.take(pa.array(order))
+        ends = np.searchsorted(piece, np.arange(len(edges) + 1), side="right")
+        starts = [0, *ends[:-1]]
+        return [
+            table.slice(int(start), int(end - start))
+            for start, end in zip(starts, ends, strict=True)
+        ]
+
+    def part_of(self, shard: int, census: Sequence[Census], at: int) -> Part | None:
+        """Return a shard's part from slice `at` on; None while nothing is known."""
+        past = [between(one, at - SLICES, at) for one in census]
+        live = np.array([one.counts.sum(axis=0) for one in past], float)
+        if live.sum() == 0:
+            return None
+        kept = self._kept(past, live)
+        return self._amount(shard, kept, live)
+
+    def _kept(self, past: Sequence[Census], live: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return how many rows of each stream and shard the budget should keep."""
+        weights = [_weights(one) for one in past]
+        worth = self._worth(past, weights)
+        room = self._room(live)
+        kept = np.zeros_like(live)
+        for streams in self._pools():
+            here = live[streams].sum()
+            if here == 0:
+                continue
+            shards = np.concatenate([shard_of(past[s].hashes, live.shape[1]) for s in streams])
+            of_stream = np.concatenate([np.full(len(past[s].hashes), s) for s in streams])
+            weight = np.concatenate([weights[s] for s in streams])
+            rank = np.concatenate([worth[s] for s in streams])
+            places = room if len(streams) == 2 else room * self._side(streams[0])
+            best = np.zeros_like(live)
+            if places < here:
+                surely = rank > _bar(rank, weight, places)
+                np.add.at(best, (of_stream[surely], shards[surely]), weight[surely])
+            rest = np.maximum(live - best, 0.0)
+            rest[[s for s in (0, 1) if s not in streams]] = 0.0
+            left_over = max(places - best.sum(), 0.0)
+            kept += best + (left_over * rest / rest.sum() if rest.sum() else 0.0)
+        return kept
+
+    def _pools(self) -> list[list[int]]:
+        return [[0, 1]] if self._spec.query.split == "shared" else [[0], [1]]
+
+    def _side(self, stream: int) -> float:
+        split = self._spec.query.split
+        weights = (1.0, 1.0) if isinstance(split, str) else split
+        return weights[stream] / sum(weights)
+
+    def _room(self, live: NDArray[np.float64]) -> float:
+        """Return for how many rows the whole budget has places."""
+        memory = self._spec.query.memory
+        assert memory is not None
+        if memory.unit == "share":
+            return memory.amount * float(live.sum())
+        if memory.unit == "rows":
+            return memory.amount
+        free = max(memory.amount - self._beside * self._spec.shards, 0.0)
+        return free / self._row_bytes
+
+    def _worth(
+        self, past: Sequence[Census], weights: Sequence[NDArray[np.float64]]
+    ) -> list[NDArray[np.float64]]:
+        """Return how often each sampled row's key came on the other stream."""
+        if not self._by_frequency:
+            return [np.zeros(len(one.hashes)) for one in past]
+        keys = [np.unique(one.hashes, return_inverse=True) for one in past]
+        found = []
+        for stream, one in enumerate(past):
+            names, at = keys[1 - stream]
+            sums = np.bincount(at, weights[1 - stream], minlength=len(names))
+            place = np.searchsorted(names, one.hashes)
+            place[place == len(names)] = 0
+            known = names[place] == one.hashes if len(names) else np.zeros(len(place), bool)
+            found.append(np.where(known, sums[place], 0.0) if len(names) else np.zeros(len(place)))
+        return found
+
+    def _amount(self, shard: int, kept: NDArray[np.float64], live: NDArray[np.float64]) -> Part:
+        """Return a shard's part, when it is known what each should keep."""
+        memory, shards = self._spec.query.memory, self._spec.shards
+        assert memory is not None
+        parts = np.zeros_like(kept)
+        for stream in (0, 1):
+            whole = kept[stream].sum()
+            even = whole / shards
+            parts[stream] = (1 - _EVEN) * kept[stream] + _EVEN * even
+        if memory.unit == "share":
+            here = live[:, shard].sum()
+            share = parts[:, shard].sum() / here if here else memory.amount
+            return Part(replace(memory, amount=max(share, 1e-6)), _left(parts[:, shard]))
+        if memory.unit == "rows":
+            rows = _whole(parts, int(memory.amount), self._pools(), self._side)[:, shard]
+            return Part(replace(memory, amount=int(rows.sum())), _left(rows))
+        free = memory.amount - self._beside * shards
+        share = parts[:, shard].sum() / parts.sum()
+        return Part(
+            replace(memory, amount=self._beside + int(free * share)), _left(parts[:, shard])
+        )
+
+
+def _left(parts: Any) -> float:
+    whole = float(parts.sum())
+    return float(parts[0]) / whole if whole else 0.5
+
+
+def _weights(census: Census) -> NDArray[np.float64]:
+    """Return for how many rows each sampled one stands."""
+    rows = census.counts.sum(axis=1)
+    drawn = np.bincount(
+        np.searchsorted(census.slices, census.sampled_slice), minlength=len(census.slices)
+    )
+    each = rows / np.maximum(drawn, 1)
+    return np.asarray(each[np.searchsorted(census.slices, census.sampled_slice)], float)
+
+
+def _bar(rank: NDArray[np.float64], weight: NDArray[np.float64], places: float) -> float:
+    """Return the rank at which the places run out: rows above it all have one."""
+    order = np.argsort(-rank, kind="stable")
+    before = np.cumsum(weight[order])
+    at = int(np.searchsorted(before, places))
+    return float(rank[order[min(at, len(order) - 1)]]) if len(order) else 0.0
+
+
+def _whole(
+    parts: NDArray[np.float64], rows: int, pools: Sequence[Sequence[int]], side: Any
+) -> NDArray[np.int64]:
+    """Round the parts of each pool to whole rows that add up to its budget, one at least."""
+    found = np.zeros(parts.shape, np.int64)
+    shared = len(pools) == 1
+    first = rows if shared else int(rows * side(0))
+    for streams, budget in zip(pools, (first, rows - first), strict=False):
+        of_shard = parts[list(streams)].sum(axis=0)
+        exact = of_shard / of_shard.sum() * (budget - len(of_shard)) if of_shard.sum() else None
+        if exact is None:
+            exact = np.full(len(of_shard), (budget - len(of_shard)) / len(of_shard))
+        whole = np.floor(exact).astype(np.int64)
+        order = np.lexsort((np.arange(len(exact)), whole - exact))
+        whole[order[: budget - len(of_shard) - int(whole.sum())]] += 1
+        found[streams[0]] += whole + 1
+    return found
+
+
+def _width(schema: Any) -> float:
+    """Return about how many bytes a row of a side takes."""
+    total = 0.0
+    for field in schema:
+        try:
+            total += field.type.bit_width / 8
+        except ValueError:
+            total += _WIDTHS["text"]
+    return total
