@@ -75,7 +75,7 @@ class Streamed:
                 pq.write_table(_zoned(table.slice(first, end - first), name), path)
                 os.utime(path, (_FIRST_FILE + number,) * 2)
 
-    def run(self, keep: str, *, memory: Budget | None, seed: int, progress: Progress) -> OnSpark:
+    def run(self, keep: Any, *, memory: Budget | None, seed: int, progress: Progress) -> OnSpark:
         """Run the join as a streaming query to its end: one file of each side in a batch.
 
         It runs in one shard, so that what it holds is what the engine alone would hold.
@@ -98,6 +98,11 @@ class Streamed:
             seed=seed,
         )
         return self._to_the_end(rows, progress)
+
+    def tables(self) -> tuple[Any, Any]:
+        """Return the two sides as Spark reads them when they are no streams."""
+        left, right = (self._session.read.parquet(str(self._folder / side)) for side in _SIDES)
+        return left, right
 
     def _stream(self, side: str) -> Any:
         files = str(self._folder / side)
