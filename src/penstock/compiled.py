@@ -310,6 +310,17 @@ def _read_field(context: Any, builder: Any, kind: _Address, value: Any, name: st
     return model.from_data(builder, read)
 
 
+def _ask(builder: Any, place: Any) -> None:
+    byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+    declared = cgutils.get_or_insert_function(
+        builder.module,
+        ir.FunctionType(ir.VoidType(), [byte, number, number, number]),
+        "llvm.prefetch.p0" if _OPAQUE else "llvm.prefetch.p0i8",
+    )
+    # For reading, to be kept in every cache, of data rather than code.
+    builder.call(declared, [place, number(0), number(3), number(1)])
+
+
 def _prefetch(context: Any, array: Any, row: Any) -> Any:
     """Ask memory for a row of an array, and go on without waiting for it."""
 
@@ -317,22 +328,24 @@ def _prefetch(context: Any, array: Any, row: Any) -> Any:
         kind, at = signature.args[0], arguments[1]
         seen = context.make_array(kind)(context, builder, arguments[0])
         stride = cgutils.unpack_tuple(builder, seen.strides)[0]
-        byte = ir.IntType(8).as_pointer()
-        place = builder.gep(builder.bitcast(seen.data, byte), [builder.mul(at, stride)])
-        number = ir.IntType(32)
-        declared = cgutils.get_or_insert_function(
-            builder.module,
-            ir.FunctionType(ir.VoidType(), [byte, number, number, number]),
-            "llvm.prefetch.p0" if _OPAQUE else "llvm.prefetch.p0i8",
-        )
-        # For reading, to be kept in every cache, of data rather than code.
-        builder.call(declared, [place, number(0), number(3), number(1)])
+        start = builder.bitcast(seen.data, ir.IntType(8).as_pointer())
+        _ask(builder, builder.gep(start, [builder.mul(at, stride)]))
         return context.get_dummy_value()
 
     return types.void(array, types.int64), generate
 
 
-def _no_prefetch(array: Any, row: int) -> None:
+def _prefetch_at(context: Any, address: Any) -> Any:
+    """Ask memory for what lies at an address."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        _ask(builder, builder.inttoptr(arguments[0], ir.IntType(8).as_pointer()))
+        return context.get_dummy_value()
+
+    return types.void(types.int64), generate
+
+
+def _no_prefetch(*place: Any) -> None:
     """Do nothing: without the compiler there is nothing to gain."""
 
 
@@ -340,36 +353,29 @@ _OPAQUE = not getattr(ir, "context", None) or not hasattr(ir.IntType(8).as_point
 prefetch: Callable[[Any, int], None] = (
     _no_prefetch if numba.config.DISABLE_JIT else cast(Any, intrinsic(_prefetch))
 )
+prefetch_at: Callable[[int], None] = (
+    _no_prefetch if numba.config.DISABLE_JIT else cast(Any, intrinsic(_prefetch_at))
+)
 
 
-def _copying(into_array: bool) -> Any:
-    """Return what compiles to a copy between a place of an array and an address in memory."""
+def _copying(size: int) -> Any:
+    """Return what compiles to a copy of so many bytes from one address to another."""
 
-    def copied(context: Any, address: Any, array: Any, row: Any) -> Any:
+    def copied(context: Any, source: Any, target: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            kind = signature.args[1]
-            there = context.make_array(kind)(context, builder, arguments[1])
-            place = cgutils.get_item_pointer(context, builder, kind, there, [arguments[2]])
-            far = builder.inttoptr(arguments[0], place.type)
-            source, target = (far, place) if into_array else (place, far)
-            builder.store(builder.load(source, align=1), target, align=1)
+            kind = ir.IntType(8 * size).as_pointer()
+            there, here = (builder.inttoptr(address, kind) for address in arguments)
+            builder.store(builder.load(there, align=1), here, align=1)
             return context.get_dummy_value()
 
-        return types.void(types.int64, array, types.int64), generate
+        return types.void(types.int64, types.int64), generate
 
-    return intrinsic(copied)
+    def copied_plainly(source: int, target: int) -> None:
+        ctypes.memmove(int(target), int(source), size)
 
-
-def _copied_plainly(address: int, array: Any, row: int) -> None:
-    ctypes.memmove(array.ctypes.data + int(row) * array.itemsize, int(address), array.itemsize)
-
-
-def _written_plainly(address: int, array: Any, row: int) -> None:
-    ctypes.memmove(int(address), array.ctypes.data + int(row) * array.itemsize, array.itemsize)
+    return copied_plainly if numba.config.DISABLE_JIT else intrinsic(copied)
 
 
-_PLAINLY = numba.config.DISABLE_JIT
-# Copy what lies at an address into a place of an array, or the other way round, as wide as that
-# place.  Whoever calls sees to it that the memory is there.
-copy_from: Callable[[int, Any, int], None] = _copied_plainly if _PLAINLY else _copying(True)
-copy_to: Callable[[int, Any, int], None] = _written_plainly if _PLAINLY else _copying(False)
+# Copy a value of so many bytes from one address to another.  Whoever calls sees to it that the
+# memory is there.
+copy_1, copy_2, copy_4, copy_8 = (_copying(size) for size in (1, 2, 4, 8))

@@ -18,13 +18,14 @@ from penstock.arrivals.counting import (
     full,
 )
 from penstock.compiled import compiled, inner
-from penstock.engine.ahead import AHEAD, look_ahead
+from penstock.engine.ahead import AHEAD, look_after_leavers, look_ahead
 from penstock.engine.contest import admit, close, contest, expire
 from penstock.engine.instants import (
     BEFORE,
     END,
     FALLEN,
     FENCE,
+    LEAVERS,
     NUMBERED,
     PASS,
     RESUME,
@@ -279,6 +280,7 @@ def advance(
             if row >= cursor[SEEN_AHEAD]:
                 look_ahead(store, ghosts, counting, batch, row, cursor[SCRATCH:])
                 cursor[SEEN_AHEAD] = row + AHEAD
+            look_after_leavers(store, cursor[LEAVERS:])
         low = time - terms.limits[WINDOW, other]
         high = time + terms.limits[WINDOW, stream]
         mark = time

@@ -22,10 +22,10 @@ from penstock.kernels.terms import (
     Terms,
 )
 
-# Cells of `cursor`.  NUMBERED and FENCE are the first of one per stream.  FALLEN: counts have
-# fallen since the loop stopped, so ranks have to be asked for anew.
+# Cells of `cursor`.  NUMBERED and FENCE are the first of one per stream, LEAVERS of two.  FALLEN:
+# counts have fallen since the loop stopped, so ranks have to be asked for anew.
 ROW, PASS, RESUME, START, END, SEEN_AHEAD, NUMBERED, FENCE, FALLEN = 0, 1, 2, 3, 4, 5, 6, 8, 10
-SCRATCH = 11
+LEAVERS, SCRATCH = 11, 15
 CURSOR_CELLS = SCRATCH + AHEAD
 ALL, SAME, BEFORE = range(3)  # PASS: whom a newcomer meets; under evict-first in two passes
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from penstock.engine.checks import joined_columns
-from penstock.engine.columns import NOWHERE_ELSE, gather, places_of_pairs
+from penstock.engine.columns import NOWHERE_ELSE, Packed, gather, pack, places_of_pairs
 from penstock.engine.plan import Plan
 from penstock.engine.scratch import borrow, hand_back
 from penstock.engine.segments import Segments
@@ -56,6 +56,14 @@ def batch_rows(sequenced: Sequenced, stream: int, at: Any) -> pa.Table:
         schema = sequenced.kept[stream].schema
         return gather(schema, schema.names, NOWHERE_ELSE, source, at)
     return sequenced.kept[stream].take(pa.array(sequenced.row[at]))
+
+
+def staying_rows(sequenced: Sequenced, stream: int, at: Any) -> pa.Table | Packed:
+    """Return rows of the batch at hand as they are laid down."""
+    source, schema = sequenced.sources[stream], sequenced.kept[stream].schema
+    if source is None or len(schema) == 0:
+        return batch_rows(sequenced, stream, at)
+    return pack(schema, NOWHERE_ELSE, source, at)
 
 
 def take_rows(

@@ -9,10 +9,11 @@ from penstock.kernels.cursors import least_by_age
 from penstock.kernels.ghosts import Ghosts
 from penstock.kernels.index import MARK
 from penstock.kernels.queue import (
+    alive,
     as_rank_key,
     drop_last,
     first_to_leave,
-    look_up_last,
+    last_few,
     push,
     slot_of,
 )
@@ -39,12 +40,15 @@ def least_of_queue(
     What the queue knows of a rank is never too high, because statistics only rise
     between two panes; so a first one that is up to date is the lowest.
     """
-    ahead = look_up_last(store, pool)
-    for cell in range(ahead):
-        at = store.streams[FIRST_CELL, pool] + store.streams[QUEUED, pool] - 1 - cell
-        read_surroundings_ahead(store, ghosts, counting, slot_of(store.queue[at, QUEUE_WORD]))
     while True:
+        end = store.streams[FIRST_CELL, pool] + store.streams[QUEUED, pool]
+        for at in range(end - last_few(store, terms, pool), end):
+            rank, word = store.queue[at, QUEUE_RANK], store.queue[at, QUEUE_WORD]
+            if alive(store, terms, pool, rank, word):
+                read_surroundings_ahead(store, ghosts, counting, slot_of(word))
         cell = first_to_leave(store, terms, pool)
+        if cell < 0:
+            continue
         known, slot = store.queue[cell, QUEUE_RANK], slot_of(store.queue[cell, QUEUE_WORD])
         drop_last(store, pool)
         if terms.fixed:

@@ -217,9 +217,7 @@ class Plan:
         """Each stream's W: the furthest that two matching rows lie apart."""
         return [reach(window) for window in self.query.windows]
 
-    def budget(
-        self, memory: Budget | None = None, left: float | None = None
-    ) -> NDArray[np.int64]:
+    def budget(self, memory: Budget | None = None, left: float | None = None) -> NDArray[np.int64]:
         """Return each pool's budget, in rows or bytes; `left` is the first pool's part of it."""
         memory = memory or self.query.memory
         if memory is None:

@@ -8,6 +8,7 @@ from penstock.arrivals.ages import Ages, slope_at
 from penstock.arrivals.chance import luck
 from penstock.arrivals.counting import Counting, count_of, fade_factor
 from penstock.compiled import inner
+from penstock.engine.ahead import read_rank_ahead
 from penstock.kernels.index import HASH, MARK
 from penstock.kernels.queue import as_rank_key, forget_order, push, slot_of, throw_out_dead
 from penstock.kernels.store import (
@@ -131,7 +132,9 @@ def rerank(store: Store, counting: Counting, ages: Ages, terms: Terms) -> None:
     for pool in range(terms.pools):
         throw_out_dead(store, terms, pool)
         first = store.streams[FIRST_CELL, pool]
-        for cell in range(first, first + store.streams[QUEUED, pool]):
+        end = first + store.streams[QUEUED, pool]
+        for cell in range(first, end):
+            read_rank_ahead(store, counting, cell, end)
             slot = slot_of(store.queue[cell, QUEUE_WORD])
             rank = rank_of(store, counting, ages, terms, slot)
             if terms.kept_rank >= 0:

@@ -1,4 +1,4 @@
-"""How much room the store is given: a quarter more than is held, no more than the budget asks."""
+"""How much room the store is given: little more than is held, no more than the budget asks."""
 
 from typing import Any
 
@@ -10,6 +10,7 @@ from penstock.kernels.store import CELLS, HELD, SPARE, Store, grow, widen_queue
 from penstock.kernels.terms import BUDGET, BY_QUEUE, POOL
 
 _LEAST = 64  # rows for which room is made at once
+_MANY = 1 << 16  # slots that lie where there is room for more: these are added as they are needed
 
 
 def with_room(
@@ -18,8 +19,10 @@ def with_room(
     """Return the store with room for at least one more row of each stream, or for `rows` rows."""
     if rows is not None or store.tally[SPARE] == 0:
         slots = len(store.wide)
-        wanted = max(slots + max(_LEAST, slots // 4), rows or 0)
-        store = grow(store, plan.shape, _enough(wanted, rows or slots, _places(plan, limits)))
+        places, held = _places(plan, limits), rows or slots
+        wanted = max(slots + max(_LEAST, slots // (4 if slots < _MANY else 16)), held)
+        keys = _enough(max(slots + slots // 4, held), held, places)
+        store = grow(store, plan.shape, _enough(wanted, held, places), keys=keys)
     if plan.how == BY_QUEUE:
         for pool in range(plan.shape.queues):
             held = int(store.streams[HELD][limits[POOL] == pool].sum()) if rows is None else rows

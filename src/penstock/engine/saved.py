@@ -244,7 +244,7 @@ def _segment_bytes(state: State, segment: Segment, keys: NDArray[np.int64]) -> b
     for moving in (column["note"], column["kept_rank"]):
         if moving >= 0:
             numbers["worth"][:, moving] = 0.0  # saved apart, with what changes
-    payload = np.frombuffer(_table_bytes(segment.table), np.uint8)
+    payload = np.frombuffer(_table_bytes(segment.table()), np.uint8)
     return _packed({**numbers, "payload": payload}, {"stream": segment.stream})
 
 

@@ -1,4 +1,4 @@
-"""The payload of held rows: immutable Arrow segments, few and mostly alive.
+"""The payload of held rows: immutable segments, few and mostly alive.
 
 A batch's survivors become one new segment.  Four segments of like size are merged, and
 one that has lost two fifths of its rows is rewritten, so that the number of small
@@ -13,11 +13,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from penstock.engine.columns import (
+    NO_BATCH,
     Directory,
-    Source,
-    addresses_of,
-    gather,
+    Packed,
     mark_dead,
+    pack,
+    packed,
     write_places,
 )
 from penstock.engine.compact import compacted
@@ -32,6 +33,7 @@ _BITS_A_LEVEL = 2  # segments are of like size if they differ by less than a fac
 _TOGETHER = 4  # so many of like size become one: a row is copied once for each factor of four
 _SPAN = 16  # numbers apart, for each segment there is: keeps the directory short
 _NOBODY = np.full(1, -1, np.int32)
+_UNKNOWN = np.zeros(0, np.uint8)
 LAST = 2**31 - 1  # the number of a segment takes half of a place, which has a sign
 
 
@@ -50,16 +52,41 @@ def row_of(places: NDArray[np.int64]) -> NDArray[np.int64]:
     return places & _LOW
 
 
+def _settled(rows: pa.Table | Packed) -> pa.Table | Packed:
+    """Return rows as they are kept: packed where that can be, else with no more than their own."""
+    if isinstance(rows, Packed):
+        return rows
+    table = rows.combine_chunks()
+    kept = packed(table)
+    return compacted(table) if kept is None else kept
+
+
 @dataclass
 class Segment:
     """Rows that were laid down together, and the slots that still hold them."""
 
     stream: int
-    table: pa.Table
+    rows: pa.Table | Packed
     slots: NDArray[np.int32]  # -1: the row is gone
     alive: int
-    plain: bool = False  # the directory knows where its columns lie
     payload: int = 0  # bytes; Arrow takes its time to add them up
+
+    @property
+    def plain(self) -> bool:
+        """Whether the directory knows where the rows lie."""
+        return isinstance(self.rows, Packed)
+
+    def take(self, rows: NDArray[np.int64]) -> pa.Table:
+        """Return some of the rows."""
+        if isinstance(self.rows, Packed):
+            return self.rows.take(rows)
+        return self.rows.take(pa.array(rows))
+
+    def table(self) -> pa.Table:
+        """Return all the rows."""
+        if isinstance(self.rows, Packed):
+            return self.rows.take(np.arange(self.rows.count))
+        return self.rows
 
 
 class Segments:
@@ -76,31 +103,31 @@ class Segments:
         segments = self.by_number.values()
         return self.directory.nbytes + sum(s.payload + s.slots.nbytes for s in segments)
 
-    def lay_down(self, wide: NDArray[np.int64], stream: int, table: pa.Table, slots: Any) -> None:
+    def lay_down(
+        self, wide: NDArray[np.int64], stream: int, rows: pa.Table | Packed, slots: Any
+    ) -> None:
         """Add rows as a new segment, and tell their slots where they lie."""
-        if table.num_columns == 0:
+        if isinstance(rows, pa.Table) and rows.num_columns == 0:
             wide[slots, PLACE] = NOWHERE
-        if table.num_rows == 0 or table.num_columns == 0:
+            return
+        if len(slots) == 0:
             return
         if self._next > LAST:
             self._number_anew(wide)
         number, self._next = self._next, self._next + 1
         write_places(wide, slots, int(place_of(number, 0)))
-        table = compacted(table.combine_chunks())
-        self._add(number, Segment(stream, table, slots, len(slots)))
+        self._add(number, Segment(stream, _settled(rows), slots, len(slots)))
 
     def restore(self, number: int, segment: Segment) -> None:
         """Put back a segment that was saved."""
         self._next = max(self._next, number + 1)
-        segment.table = segment.table.combine_chunks()
+        segment.rows = _settled(segment.rows)
         self._add(number, segment)
 
     def _add(self, number: int, segment: Segment) -> None:
         self.by_number[number] = segment
-        addresses = addresses_of(segment.table)
-        segment.plain = addresses is not None
-        segment.payload = segment.table.nbytes
-        known = np.zeros(0, np.int64) if addresses is None else addresses
+        segment.payload = segment.rows.nbytes
+        known = segment.rows.values if isinstance(segment.rows, Packed) else _UNKNOWN
         self.directory.add(number, min(self.by_number), known, segment.slots)
 
     def _number_anew(self, wide: NDArray[np.int64]) -> None:
@@ -122,7 +149,7 @@ class Segments:
         if len(places) == 0 or places[0] == NOWHERE:
             return
         died = np.zeros(len(self.directory.slots), np.int64)
-        mark_dead(self.directory.slots, self.directory.first, places, died, _NOBODY)
+        mark_dead(self.directory.slots, self.directory.first, places, died, _NOBODY.ctypes.data)
         for line in np.flatnonzero(died):
             self.by_number[self.directory.first + int(line)].alive -= int(died[line])
 
@@ -150,17 +177,16 @@ class Segments:
         segments = [(number, self.by_number.pop(number)) for number in numbers]
         living = [np.flatnonzero(segment.slots >= 0) for _, segment in segments]
         slots = [s.slots[rows] for (_, s), rows in zip(segments, living, strict=True)]
+        rows: pa.Table | Packed
         if all(segment.plain for _, segment in segments):
-            schema = segments[0][1].table.schema
+            schema = segments[0][1].rows.schema
             places = [place_of(n, rows) for (n, _), rows in zip(segments, living, strict=True)]
-            nothing = Source(np.zeros(len(schema), np.int64), np.zeros(0, np.int64))
-            table = gather(schema, schema.names, self.directory, nothing, np.concatenate(places))
+            rows = pack(schema, self.directory, NO_BATCH, np.concatenate(places))
         else:
-            table = pa.concat_tables(
-                segment.table.take(pa.array(rows))
-                for (_, segment), rows in zip(segments, living, strict=True)
+            rows = pa.concat_tables(
+                segment.take(rows) for (_, segment), rows in zip(segments, living, strict=True)
             )
-        self.lay_down(wide, stream, table, np.concatenate(slots))
+        self.lay_down(wide, stream, rows, np.concatenate(slots))
 
     def take(self, places: NDArray[np.int64], batch_table: Any) -> tuple[pa.Table, Any]:
         """Return the rows at `places` segment by segment, and the order in which they come.
@@ -182,7 +208,7 @@ class Segments:
             rows = np.split(row_of(places[order]), first[1:])
             runs = list(zip((int(n) for n in distinct), rows, strict=True))
         tables = [
-            batch_table(rows) if number == 0 else self.by_number[number].table.take(pa.array(rows))
+            batch_table(rows) if number == 0 else self.by_number[number].take(rows)
             for number, rows in runs
         ]
         return pa.concat_tables(tables), order

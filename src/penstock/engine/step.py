@@ -22,11 +22,11 @@ from penstock.arrivals.counting import (
 from penstock.engine.compact import compacted
 from penstock.engine.health import Health
 from penstock.engine.hot_loop import advance, settle_between
-from penstock.engine.instants import CURSOR_CELLS, FALLEN, RESUME
-from penstock.engine.joined import batch_rows, matches_of, output_schema, shed_rows
+from penstock.engine.instants import CURSOR_CELLS, FALLEN, LEAVERS, RESUME, SCRATCH
+from penstock.engine.joined import matches_of, output_schema, shed_rows, staying_rows
 from penstock.engine.plan import ROWS_OF_AN_INSTANT, Plan, reach
 from penstock.engine.room import with_room
-from penstock.engine.scratch import borrow, hand_back
+from penstock.engine.scratch import borrow, borrow_vast, hand_back, hand_back_vast
 from penstock.engine.segments import row_of, segment_of
 from penstock.engine.sequence import (
     CURRENT,
@@ -150,6 +150,7 @@ class Flow:
         out = _new_out(state, len(sequenced.row), pairs=_PAIRS)
         cursor = np.zeros(CURSOR_CELLS, np.int64)
         cursor[RESUME] = -1
+        cursor[LEAVERS:SCRATCH] = -1
         status = NEED_ROOM if state.store.tally[SPARE] == 0 else -1
         while status != DONE:
             if status == NEED_ROOM:
@@ -197,12 +198,13 @@ class Flow:
         for stream in (0, 1):
             staying = np.flatnonzero((sequenced.slots >= 0) & (flags[:, OF_STREAM] == stream))
             if len(staying):
-                rows = batch_rows(sequenced, stream, staying)
+                kept_rows = staying_rows(sequenced, stream, staying)
                 slots = sequenced.slots[staying]
-                state.segments.lay_down(state.store.wide, stream, rows, slots)
+                state.segments.lay_down(state.store.wide, stream, kept_rows, slots)
         state.segments.tidy(state.store.wide)
         sequenced.forget()
-        hand_back(out.pairs, out.gone)
+        hand_back(out.pairs)
+        hand_back_vast(out.gone, int(out.count[GONE]))
 
 
 def step(
@@ -246,6 +248,7 @@ def change(
     *,
     memory: Budget | None = None,
     left: float | None = None,
+    places: tuple[int, int] | None = None,
     windows: tuple[Window, Window] | None = None,
 ) -> State:
     """Return the state under another budget or other windows of the same kind.
@@ -261,6 +264,9 @@ def change(
         The new budget, of the kind that the join began with.
     left
         The part of it that the left side has, where memory is split; None: as it began.
+    places
+        Instead of both, for how many rows each pool has places, which may be none; a budget that
+        counts rows only.  A shared pool is the first.
     windows
         The new windows, of the kind that the join began with.
     """
@@ -276,6 +282,8 @@ def change(
         left = None if state.plan.query.split == "shared" else left
         limits[BUDGET] = state.plan.budget(memory, left)
         limits[[SHARE, LEFT_PART], 0] = state.plan.share(memory, left)
+    if places is not None:
+        limits[BUDGET] = places
     if windows is not None:
         kinds = [window.kind for window in windows]
         if kinds != [window.kind for window in state.plan.query.windows]:
@@ -379,9 +387,7 @@ def _slices(plan: Plan, tables: Accepted) -> Iterator[Accepted]:
 
 def _new_out(state: State, rows: int, *, pairs: int) -> Out:
     held = int(state.store.streams[0].sum())
-    return Out(
-        borrow((pairs, 2), np.int64), borrow((held + rows, 4), np.int64), np.zeros(2, np.int64)
-    )
+    return Out(borrow((pairs, 2), np.int64), borrow_vast(held + rows, 4), np.zeros(2, np.int64))
 
 
 def _with_counters(state: State) -> Any:

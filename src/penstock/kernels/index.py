@@ -2,7 +2,8 @@
 
 A cell holds where its key wants to lie and a slot.  The former says enough that
 looking, moving and removing seldom touch the slots themselves, which lie
-scattered in memory.
+scattered in memory.  A key wants to lie at the same place for all streams, so that what a row
+looks up of its own stream and of the other comes with one wait for memory.
 """
 
 from typing import Any
@@ -15,20 +16,20 @@ HASH, MARK = 0, 1  # columns of `wide`
 EMPTY = -1
 _SHIFT = np.int64(32)
 _SLOT_BITS = np.int64(0xFFFFFFFF)
-_HOME_BITS = 31
+_PLACE_BITS = 30  # of a home, without the stream
 
 
 @inner
 def home_of(key: int, stream: int) -> int:
-    """Return where a key of a stream wants to lie: 31 bits, spread."""
-    # Hashes arrive well mixed; the stream turns them so that both sides do not pile up.
-    return int(((key >> 31) ^ (key + np.int64(stream) * 0x5851F42D)) & 0x7FFFFFFF)
+    """Return where a key of a stream wants to lie: 30 bits, spread, and one for the stream."""
+    # Hashes arrive well mixed.
+    return (int(((key >> 31) ^ key) & 0x3FFFFFFF) << 1) | int(stream)
 
 
 @inner
 def cell_of(table: Any, home: int) -> int:
     """Return the cell of a home: its share of the range, so that a table may have any size."""
-    return (home * len(table)) >> _HOME_BITS
+    return ((home >> 1) * len(table)) >> _PLACE_BITS
 
 
 @inner
@@ -50,6 +51,15 @@ def find(table: Any, wide: Any, links: Any, of_stream: int, key: int, stream: in
             if wide[slot, HASH] == key and links[slot, of_stream] == stream:
                 return cell
         cell = _after(table, cell)
+
+
+@inner
+def likely_slot(table: Any, home: int) -> int:
+    """Return the slot that `find` would look at first, or -1, without looking at any slot."""
+    cell = cell_of(table, home)
+    while table[cell] != EMPTY and (table[cell] >> _SHIFT) != home:
+        cell = _after(table, cell)
+    return table[cell] & _SLOT_BITS if table[cell] != EMPTY else EMPTY
 
 
 @inner

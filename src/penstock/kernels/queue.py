@@ -51,6 +51,8 @@ from penstock.kernels.terms import Terms
 _SMALL = 16  # a chunk that is searched from end to end: four cache lines
 _SHIFT = np.int64(32)
 _SLOT_BITS = np.int64(0xFFFFFFFF)
+_CELLS_OF_A_LINE = 4
+_SOON = 48  # cells whose rows are looked up ahead: as many as memory can be asked for at a time
 _TURNS_APART = 2**30  # rows whose turns lie further apart are told apart by the slots' own
 
 
@@ -146,6 +148,7 @@ def push(store: Store, terms: Terms, pool: int, slot: int, key: int) -> None:
         begin = first + fences[chunk, BEGIN]
         queue[hole, QUEUE_RANK] = queue[begin, QUEUE_RANK]
         queue[hole, QUEUE_WORD] = queue[begin, QUEUE_WORD]
+        prefetch(queue, min(begin + _CELLS_OF_A_LINE, len(queue) - 1))  # soon it begins there
         fences[chunk, BEGIN] += 1
         hole = begin
         chunk -= 1
@@ -225,8 +228,11 @@ def _swap(queue: Any, i: int, j: int) -> None:
 
 
 @inner
-def first_to_leave(store: Store, terms: Terms, pool: int) -> int:
-    """Return the cell of the row to leave next; there is one.  It is moved to the very end."""
+def last_few(store: Store, terms: Terms, pool: int) -> int:
+    """See to it that the last chunk is small and has rows; return how many, or 0 if asked before.
+
+    All of them leave soon, and those left of them next.
+    """
     streams, queue = store.streams, store.queue
     first = streams[FIRST_CELL, pool]
     while True:
@@ -235,54 +241,43 @@ def first_to_leave(store: Store, terms: Terms, pool: int) -> int:
         end = first + streams[QUEUED, pool]
         if low == end:
             streams[CHUNKS, pool] = chunk
-            continue
-        if end - low > _SMALL and _cut_last(store, terms, pool):
-            _read_ahead(store, pool)
-            continue
-        best = low
-        for at in range(low + 1, end):
-            if _leaves_before(
-                store,
-                terms,
-                pool,
-                queue[at, QUEUE_RANK],
-                queue[at, QUEUE_WORD],
-                queue[best, QUEUE_RANK],
-                queue[best, QUEUE_WORD],
-            ):
-                best = at
-        _swap(queue, best, end - 1)
-        if alive(store, terms, pool, queue[end - 1, QUEUE_RANK], queue[end - 1, QUEUE_WORD]):
-            return end - 1
-        streams[QUEUED, pool] -= 1
-
-
-@inner
-def _read_ahead(store: Store, pool: int) -> None:
-    """Ask memory for the rows of a small last chunk: they are about to leave."""
-    streams, queue = store.streams, store.queue
-    first = streams[FIRST_CELL, pool]
-    low = first + store.fences[pool, streams[CHUNKS, pool] - 1, BEGIN]
-    end = first + streams[QUEUED, pool]
-    if end - low <= _SMALL:
-        for at in range(low, end):
-            prefetch(store.wide, queue[at, QUEUE_WORD] & _SLOT_BITS)
-        streams[LOOKED_UP, pool] = 0
-
-
-@inner
-def look_up_last(store: Store, pool: int) -> int:
-    """Return how many cells at the end are of rows whose surroundings are to be read ahead.
-
-    None until the next row is asked for: their slots are still on the way.
-    """
-    streams = store.streams
-    streams[LOOKED_UP, pool] += 1
-    if streams[LOOKED_UP, pool] != 2:
+            streams[LOOKED_UP, pool] = 0
+        elif end - low > _SMALL and _cut_last(store, terms, pool):
+            streams[LOOKED_UP, pool] = 0
+        else:
+            break
+    if streams[LOOKED_UP, pool] != 0:
         return 0
-    chunk = streams[CHUNKS, pool] - 1
-    begin = store.fences[pool, chunk, BEGIN] if chunk > 0 else 0
-    return min(_SMALL, streams[QUEUED, pool] - begin)
+    streams[LOOKED_UP, pool] = 1
+    for at in range(max(first, low - _SMALL), end):
+        prefetch(store.wide, queue[at, QUEUE_WORD] & _SLOT_BITS)
+    return min(end - low, _SMALL)
+
+
+@inner
+def first_to_leave(store: Store, terms: Terms, pool: int) -> int:
+    """Return the cell of the last chunk's row to leave first, at the very end now; -1 if dead."""
+    streams, queue = store.streams, store.queue
+    first, chunk = streams[FIRST_CELL, pool], streams[CHUNKS, pool] - 1
+    low = first + (store.fences[pool, chunk, BEGIN] if chunk > 0 else 0)
+    end = first + streams[QUEUED, pool]
+    best = low
+    for at in range(low + 1, end):
+        if _leaves_before(
+            store,
+            terms,
+            pool,
+            queue[at, QUEUE_RANK],
+            queue[at, QUEUE_WORD],
+            queue[best, QUEUE_RANK],
+            queue[best, QUEUE_WORD],
+        ):
+            best = at
+    _swap(queue, best, end - 1)
+    if alive(store, terms, pool, queue[end - 1, QUEUE_RANK], queue[end - 1, QUEUE_WORD]):
+        return end - 1
+    streams[QUEUED, pool] -= 1
+    return -1
 
 
 @inner
@@ -302,6 +297,8 @@ def throw_out_dead(store: Store, terms: Terms, pool: int) -> None:
         while chunk < chunks and first + fences[chunk, BEGIN] == at:
             fences[chunk, BEGIN] = to - first
             chunk += 1
+        if at + _SOON < end:
+            prefetch(store.wide, queue[at + _SOON, QUEUE_WORD] & _SLOT_BITS)
         key, word = queue[at, QUEUE_RANK], queue[at, QUEUE_WORD]
         if alive(store, terms, pool, key, word):
             oldest = min(oldest, _turn(store, pool, word))
@@ -311,9 +308,12 @@ def throw_out_dead(store: Store, terms: Terms, pool: int) -> None:
         fences[chunk, BEGIN] = to - first
         chunk += 1
     streams[QUEUED, pool] = to - first
-    streams[BASE, pool] = max(oldest, store.tally[TURNS] - _TURNS_APART) - 1
+    base = max(oldest, store.tally[TURNS] - _TURNS_APART) - 1
     for at in range(first, to):
-        queue[at, QUEUE_WORD] = _word(store, pool, queue[at, QUEUE_WORD] & _SLOT_BITS)
+        word = queue[at, QUEUE_WORD] + 0
+        since = max(_turn(store, pool, word) - base, 0)
+        queue[at, QUEUE_WORD] = (since << _SHIFT) | (word & _SLOT_BITS)
+    streams[BASE, pool] = base
 
 
 @compiled

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from penstock.compiled import by_address, inner
+from penstock.compiled import by_address, compiled, inner
 from penstock.kernels.index import EMPTY, cells_for, rebuild
+from penstock.kernels.pages import more, move, places, whole
 
 # A slot is 64 bytes: four columns of `wide`, then columns of `links`, a view of the same bytes.
 # Besides index.HASH and index.MARK (event time, or ordinal in a count window):
@@ -25,6 +26,7 @@ DEPTH = 96  # fences: halving 4 billion rows by chance takes about 2 * 32 of the
 # Rows of `streams`, a column per stream; those from USED on have a column per pool.
 # CUT counts newcomers that an instant of many rows has pushed out of its count window.
 # ENTERED counts the rows of all instants that have begun, ARRIVED those that were looked at.
+# LOOKED_UP: whether the rows of the last chunk were asked for.
 # FIRST_CELL and CELLS: a pool's part of the queue; from QUEUED on: what is in it.
 (
     HELD,
@@ -99,25 +101,20 @@ class Shape(NamedTuple):
     buckets: int
 
 
-def _on_lines(raw: Any) -> Any:
-    """Return the slots in a piece of memory: from its first cache line on."""
-    start = _first_line(raw)
-    return raw[start : start + len(raw) - _WIDE].reshape(-1, _WIDE)
-
-
-def _first_line(raw: Any) -> int:
-    return -raw.ctypes.data % 64 // 8
+def _on_lines(raw: Any, count: int) -> Any:
+    """Return so many slots in a piece of memory: from its first cache line on."""
+    start = -raw.ctypes.data % 64 // 8
+    return raw[start : start + count * _WIDE].reshape(-1, _WIDE)
 
 
 def _more_slots(wide: Any, count: int) -> Any:
-    """Return the slots with room for so many, in the same memory where the system can extend it."""
-    raw = wide.base
-    before, used = _first_line(raw), wide.size
-    raw.resize(count * _WIDE + _WIDE, refcheck=False)
-    after = _first_line(raw)
-    if after != before:
-        raw[after : after + used] = raw[before : before + used]
-    return _on_lines(raw)
+    """Return the slots with room for so many, in the same memory where there is enough of it."""
+    raw, needed = whole(wide), count * _WIDE + _WIDE
+    if len(raw) >= needed:
+        return _on_lines(raw, count)
+    moved = _on_lines(places(needed), count)
+    move(wide.reshape(-1), moved.reshape(-1))
+    return moved
 
 
 def new_store(streams: int, shape: Shape, demand: Any) -> Store:
@@ -127,7 +124,7 @@ def new_store(streams: int, shape: Shape, demand: Any) -> Store:
     counters[CHUNKS] = 1
     tally = np.zeros(12, np.int64)
     tally[FREE] = -1
-    wide = _on_lines(np.zeros(_WIDE, np.int64))
+    wide = _on_lines(np.zeros(_WIDE, np.int64), 0)
     return Store(
         wide=wide,
         links=wide.view(np.int32),
@@ -143,8 +140,10 @@ def new_store(streams: int, shape: Shape, demand: Any) -> Store:
     )
 
 
-def grow(store: Store, shape: Shape, slots: int) -> Store:
+def grow(store: Store, shape: Shape, slots: int, *, keys: int) -> Store:
     """Return the store with room for `slots` rows; what is held keeps its slot.
+
+    The table is made anew, for as many as `keys`, only when it is too short for so many rows.
 
     It takes the memory of `store` over, which must not be used again: old and new side by
     side would double what a large join takes.
@@ -161,29 +160,40 @@ def grow(store: Store, shape: Shape, slots: int) -> Store:
     store.worth.resize((slots, shape.worth), refcheck=False)
     if shape.notes:
         store.notes.resize((slots, 2), refcheck=False)
-    store.table.resize(cells_for(slots), refcheck=False)
-    rebuild(store.table, wide, links, STREAM, NEXT)
-    return store._replace(wide=wide, links=links)
+    table = store.table
+    if len(table) < cells_for(slots):
+        table = more(table[:0], cells_for(max(slots, keys)))
+        rebuild(table, wide, links, STREAM, NEXT)
+    return store._replace(wide=wide, links=links, table=table)
 
 
 def widen_queue(store: Store, pool: int, cells: int) -> Store:
-    """Return the store with room for so many cells in a pool's part of the queue."""
-    parts = []
-    for other in range(len(store.fences)):
-        first, room = store.streams[FIRST_CELL, other], store.streams[CELLS, other]
-        part = store.queue[first : first + room]
-        if other == pool:
-            part = np.concatenate([part, np.zeros((cells - room, 2), np.int64)])
-            store.streams[CELLS, other] = cells
-        parts.append(part)
-    ends = np.cumsum([len(part) for part in parts])
-    store.streams[FIRST_CELL, : len(parts)] = ends - [len(part) for part in parts]
-    return store._replace(queue=np.concatenate(parts))
+    """Return the store with room for so many cells in a pool's part of the queue.
+
+    It takes the memory of `store` over.
+    """
+    first, room = store.streams[FIRST_CELL], store.streams[CELLS]
+    added = cells - int(room[pool])
+    old = int(room[: len(store.fences)].sum())
+    queue = more(store.queue.reshape(-1), 2 * (old + added)).reshape(-1, 2)
+    begin = int(first[pool] + room[pool])
+    _shift(queue, begin, old, added)
+    room[pool] = cells
+    first[pool + 1 : len(store.fences)] += added
+    return store._replace(queue=queue)
 
 
 def bytes_of(arrays: tuple[Any, ...]) -> int:
     """Return what a tuple of arrays takes; a view of another is not counted again."""
     return sum(array.nbytes for array in arrays if array.base is None or array.dtype != np.int32)
+
+
+@compiled
+def _shift(rows: Any, begin: int, end: int, by: int) -> None:
+    """Move the rows from `begin` to `end` up, within their array."""
+    for at in range(end - 1, begin - 1, -1):
+        for column in range(rows.shape[1]):
+            rows[at + by, column] = rows[at, column]
 
 
 @inner

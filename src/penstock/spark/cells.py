@@ -24,7 +24,7 @@ from penstock.spark.spec import Spec, fitted
 
 NEWS = 2  # in the column `stream`: no rows, but how far a stream has come where it was packed
 PACKED = "shard int, stream int, part long, number long, newest long, body binary"
-SLICES = 4  # of the census, in a window
+SLICES = 16  # of the census, in a window
 _ROWS = 1 << 17  # packed at once
 _BYTES = 48 << 20
 _SCHEMA = pa.schema(

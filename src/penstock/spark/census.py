@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from penstock.arrivals.chance import splitmix
 from penstock.compiled import compiled
 
-_SAMPLE = 256  # rows of a slice
+_SAMPLE = 128  # rows of a slice
 _WORD = float(2**64)
 
 

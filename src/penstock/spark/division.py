@@ -21,8 +21,11 @@ from penstock.spark.census import Census, between
 from penstock.spark.shards import shard_of
 from penstock.spark.spec import Spec
 
+_RARE = 2  # sampled rows: keys that were not drawn more often than this are told apart by chance
 _EVEN = 0.02  # of a budget, divided evenly: no shard is left without, should the census err
-_WIDTHS = {"text": 32}
+_FEW = 4096  # rows in a window, below which chance in their number matters
+_LEAST_SHARE = 1e-6
+_TEXT_BYTES = 32.0
 
 
 class Piece(NamedTuple):
@@ -37,10 +40,21 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True)
 class Part:
-    """A shard's part of the budget, and the part of that which its left rows have."""
+    """A shard's part of the budget: places for rows in each pool, or bytes or a share.
 
-    memory: Budget
-    left: float
+    Parameters
+    ----------
+    memory
+        Bytes, or a share; None where places are given.
+    left
+        The part of `memory` that the left rows have.
+    places
+        Rows of each pool.
+    """
+
+    memory: Budget | None = None
+    left: float | None = None
+    places: tuple[int, int] | None = None
 
 
 class Division:
@@ -81,7 +95,7 @@ class Division:
         if not self.length or len(known) == 0:
             return [Piece(at, None, None, None, tables)]
         at = int(known[0]) if at is None else at
-        edges = [at, *(int(slice) for slice in known[known > at])]
+        edges = [at, *self._edges(known[known > at], census)]
         begins = [slice * self.length for slice in edges]
         parts = [None, *(self.part_of(shard, census, slice) for slice in edges[1:])]
         cut = [self._cut(stream, table, edges[1:]) for stream, table in enumerate(tables)]
@@ -91,6 +105,15 @@ class Division:
                 zip(edges, begins, [*begins[1:], None], parts, strict=True)
             )
         ]
+
+    def _edges(self, slices: NDArray[np.int64], census: Sequence[Census]) -> list[int]:
+        """Return the slices at which to divide anew: all of them only while rows are few."""
+        counts = [
+            sum(int(between(one, at - SLICES, at).counts.sum()) for one in census) for at in slices
+        ]
+        turns = slices // (SLICES // 4)
+        begins = np.diff(turns, prepend=turns[:1] - 1) > 0
+        return [int(at) for at in slices[begins | (np.array(counts, int) <= _FEW)]]
 
     def _cut(self, stream: int, table: pa.Table | None, edges: list[int]) -> list[pa.Table | None]:
         """Cut one side's rows at slices; rows without a time come first."""
@@ -116,13 +139,15 @@ class Division:
         live = np.array([one.counts.sum(axis=0) for one in past], float)
         if live.sum() == 0:
             return None
-        kept = self._kept(past, live)
+        worth = self._worth(past, [between(one, at - 2 * SLICES, at) for one in census])
+        kept = self._kept(past, worth, live)
         return self._amount(shard, kept, live)
 
-    def _kept(self, past: Sequence[Census], live: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _kept(
+        self, past: Sequence[Census], worth: Sequence[Any], live: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Return how many rows of each stream and shard the budget should keep."""
         weights = [_weights(one) for one in past]
-        worth = self._worth(past, weights)
         room = self._room(live)
         kept = np.zeros_like(live)
         for streams in self._pools():
@@ -134,14 +159,17 @@ class Division:
             weight = np.concatenate([weights[s] for s in streams])
             rank = np.concatenate([worth[s] for s in streams])
             places = room if len(streams) == 2 else room * self._side(streams[0])
-            best = np.zeros_like(live)
+            best, last = np.zeros_like(live), np.zeros_like(live)
             if places < here:
-                surely = rank > _bar(rank, weight, places)
-                np.add.at(best, (of_stream[surely], shards[surely]), weight[surely])
-            rest = np.maximum(live - best, 0.0)
-            rest[[s for s in (0, 1) if s not in streams]] = 0.0
+                bar = _bar(rank, weight, places)
+                above, at = rank > bar, rank == bar
+                np.add.at(best, (of_stream[above], shards[above]), weight[above])
+                if bar > _RARE * weight.max():
+                    np.add.at(last, (of_stream[at], shards[at]), weight[at])
+            if not last.any():  # of rare keys the sample knows too little; the counts are exact
+                last[streams] = np.maximum(live[streams] - best[streams], 0.0)
             left_over = max(places - best.sum(), 0.0)
-            kept += best + (left_over * rest / rest.sum() if rest.sum() else 0.0)
+            kept += best + (left_over * last / last.sum() if last.any() else 0.0)
         return kept
 
     def _pools(self) -> list[list[int]]:
@@ -163,49 +191,52 @@ class Division:
         free = max(memory.amount - self._beside * self._spec.shards, 0.0)
         return free / self._row_bytes
 
-    def _worth(
-        self, past: Sequence[Census], weights: Sequence[NDArray[np.float64]]
-    ) -> list[NDArray[np.float64]]:
-        """Return how often each sampled row's key came on the other stream."""
+    def _worth(self, past: Sequence[Census], longer: Sequence[Census]) -> list[Any]:
+        """Return how often each sampled row's key came on the other stream, two windows back."""
         if not self._by_frequency:
             return [np.zeros(len(one.hashes)) for one in past]
-        keys = [np.unique(one.hashes, return_inverse=True) for one in past]
-        found = []
+        worth = []
         for stream, one in enumerate(past):
-            names, at = keys[1 - stream]
-            sums = np.bincount(at, weights[1 - stream], minlength=len(names))
+            other = longer[1 - stream]
+            names, at = np.unique(other.hashes, return_inverse=True)
+            sums = np.append(np.bincount(at, _weights(other), minlength=len(names)), 0.0)
             place = np.searchsorted(names, one.hashes)
-            place[place == len(names)] = 0
-            known = names[place] == one.hashes if len(names) else np.zeros(len(place), bool)
-            found.append(np.where(known, sums[place], 0.0) if len(names) else np.zeros(len(place)))
-        return found
+            found = np.append(names, 0)[place] == one.hashes
+            worth.append(np.where(found & (place < len(names)), sums[place], 0.0))
+        return worth
 
     def _amount(self, shard: int, kept: NDArray[np.float64], live: NDArray[np.float64]) -> Part:
         """Return a shard's part, when it is known what each should keep."""
         memory, shards = self._spec.query.memory, self._spec.shards
         assert memory is not None
-        parts = np.zeros_like(kept)
-        for stream in (0, 1):
-            whole = kept[stream].sum()
-            even = whole / shards
-            parts[stream] = (1 - _EVEN) * kept[stream] + _EVEN * even
-        if memory.unit == "share":
-            here = live[:, shard].sum()
-            share = parts[:, shard].sum() / here if here else memory.amount
-            return Part(replace(memory, amount=max(share, 1e-6)), _left(parts[:, shard]))
         if memory.unit == "rows":
-            rows = _whole(parts, int(memory.amount), self._pools(), self._side)[:, shard]
-            return Part(replace(memory, amount=int(rows.sum())), _left(rows))
+            return Part(places=self._places(kept, int(memory.amount), shard))
+        parts = (1 - _EVEN) * kept + _EVEN * kept.sum(axis=1, keepdims=True) / shards
+        mine, here = parts[:, shard], live[:, shard].sum()
+        left = float(mine[0] / mine.sum()) if mine.sum() else 0.5
+        if memory.unit == "share":
+            share = mine.sum() / here if here else memory.amount
+            return Part(replace(memory, amount=max(share, _LEAST_SHARE)), left)
         free = memory.amount - self._beside * shards
-        share = parts[:, shard].sum() / parts.sum()
-        return Part(
-            replace(memory, amount=self._beside + int(free * share)), _left(parts[:, shard])
-        )
+        amount = self._beside + int(free * mine.sum() / parts.sum())
+        return Part(replace(memory, amount=amount), left)
 
-
-def _left(parts: Any) -> float:
-    whole = float(parts.sum())
-    return float(parts[0]) / whole if whole else 0.5
+    def _places(self, kept: NDArray[np.float64], rows: int, shard: int) -> tuple[int, int]:
+        """Round what each shard should keep of each pool to whole rows: those of the budget."""
+        pools = self._pools()
+        budgets = [rows] if len(pools) == 1 else [int(rows * self._side(0))]
+        budgets.append(rows - budgets[0])
+        places = [0, 0]
+        for pool, streams in enumerate(pools):
+            of_shard = kept[streams].sum(axis=0)
+            if of_shard.sum() == 0:
+                of_shard = np.ones(len(of_shard))
+            exact = budgets[pool] * of_shard / of_shard.sum()
+            down = np.floor(exact).astype(np.int64)
+            most = np.lexsort((np.arange(len(exact)), down - exact))
+            down[most[: budgets[pool] - int(down.sum())]] += 1
+            places[pool] = int(down[shard])
+        return places[0], places[1]
 
 
 def _weights(census: Census) -> NDArray[np.float64]:
@@ -226,25 +257,6 @@ def _bar(rank: NDArray[np.float64], weight: NDArray[np.float64], places: float) 
     return float(rank[order[min(at, len(order) - 1)]]) if len(order) else 0.0
 
 
-def _whole(
-    parts: NDArray[np.float64], rows: int, pools: Sequence[Sequence[int]], side: Any
-) -> NDArray[np.int64]:
-    """Round the parts of each pool to whole rows that add up to its budget, one at least."""
-    found = np.zeros(parts.shape, np.int64)
-    shared = len(pools) == 1
-    first = rows if shared else int(rows * side(0))
-    for streams, budget in zip(pools, (first, rows - first), strict=False):
-        of_shard = parts[list(streams)].sum(axis=0)
-        exact = of_shard / of_shard.sum() * (budget - len(of_shard)) if of_shard.sum() else None
-        if exact is None:
-            exact = np.full(len(of_shard), (budget - len(of_shard)) / len(of_shard))
-        whole = np.floor(exact).astype(np.int64)
-        order = np.lexsort((np.arange(len(exact)), whole - exact))
-        whole[order[: budget - len(of_shard) - int(whole.sum())]] += 1
-        found[streams[0]] += whole + 1
-    return found
-
-
 def _width(schema: Any) -> float:
     """Return about how many bytes a row of a side takes."""
     total = 0.0
@@ -252,5 +264,5 @@ def _width(schema: Any) -> float:
         try:
             total += field.type.bit_width / 8
         except ValueError:
-            total += _WIDTHS["text"]
+            total += _TEXT_BYTES
     return total

@@ -50,7 +50,7 @@ class Memory:
         """Return what remains after a batch."""
         census = self.census
         if slice is not None:
-            census = tuple(between(one, slice - SLICES, _LAST) for one in census)  # type: ignore[assignment]
+            census = tuple(between(one, slice - 2 * SLICES, _LAST) for one in census)  # type: ignore[assignment]
         return replace(self, state=state, slice=slice, census=census)
 
 

@@ -97,7 +97,7 @@ class Joining:
             if piece.part is not None:
                 # What the division finds must not depend on where the last batch ended.
                 yield from self._step([None, None], until=piece.begins)
-                self.state = change(self.state, memory=piece.part.memory, left=piece.part.left)
+                self.state = change(self.state, **vars(piece.part))
             yield from self._step(piece.tables, until=piece.ends)
 
     def _step(self, tables: list[pa.Table | None], *, until: int | None) -> Iterator[bytes]:
