@@ -56,6 +56,7 @@ def test_spark_and_the_engine_alone_make_the_same_matches_row_for_row(record):
     assert all(facts["replayed"] for facts in record.facts["policies"].values())
 
 
+@pytest.mark.parametrize("policy", ["recent", "match-probability"])
 def test_kept_and_lost_are_together_the_exact_join(record, judged, policy):
     facts = record.facts["policies"][policy]
     assert facts["matches"] + facts["lost_exactly"] == EXACT
