@@ -62,6 +62,7 @@ from penstock.kernels.store import (
 
 VERSION = 3
 CHANGING = "changing"  # the name of the one part that every state has
+_NO_KEYS = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True)
@@ -91,24 +92,21 @@ def save(state: State, *, written: Collection[str] = ()) -> Saved:
         Names of parts that an earlier call returned and that are safely kept; their bytes are
         not made again.
     """
-    held = _held_slots(state)
-    changing = _counters(state, held)
-    parts: dict[str, bytes] = {}
-    keys = _rank_keys(state)
-    for number, segment in sorted(state.segments.by_number.items()):
-        living = segment.slots[segment.slots >= 0]
-        # Rows of an instant that is still open have no turn yet; their segment is not final.
-        is_open = bool((state.store.wide[living, TURN] == UNPLACED).any())
-        name = _part_name(number, segment.alive, is_open, written)
+    changing = _counters(state)
+    segments = sorted(state.segments.by_number.items())
+    names = [_part_name(state, number, segment, written) for number, segment in segments]
+    parts = dict.fromkeys(names, b"")
+    loose = _loose_slots(state)
+    keys = _rank_keys(state) if len(loose) or set(names) - set(written) else _NO_KEYS
+    for name, (_, segment) in zip(names, segments, strict=True):
         changing[f"alive:{name}"] = np.packbits(segment.slots >= 0)
-        parts[name] = b"" if name in written else _segment_bytes(state, segment, keys)
-    loose = held[state.store.wide[held, PLACE] == NOWHERE]
+        if name not in written:
+            parts[name] = _segment_bytes(state, segment, keys)
     changing |= {f"loose:{key}": value for key, value in _numbers(state, loose, keys).items()}
     for name, tables in (("waiting", state.waiting), ("leaving", state.leaving)):
         for stream, table in enumerate(tables):
             if table is not None:
-                changing[f"{name}:{stream}"] = np.frombuffer(_table_bytes(table), np.uint8)
-    names = (CHANGING, *parts)
+                changing[f"{name}:{stream}"] = np.frombuffer(bytes_of_table(table), np.uint8)
     fresh = {name: blob for name, blob in parts.items() if name not in written}
     facts = {
         "version": VERSION,
@@ -117,20 +115,23 @@ def save(state: State, *, written: Collection[str] = ()) -> Saved:
         "value": state.value.hex(),
         "parts": list(parts),
     }
-    return Saved(names, {CHANGING: _packed(changing, facts), **fresh})
+    return Saved((CHANGING, *parts), {CHANGING: _packed(changing, facts), **fresh})
 
 
-def _part_name(number: int, alive: int, is_open: bool, written: Collection[str]) -> str:
+def _part_name(state: State, number: int, segment: Segment, written: Collection[str]) -> str:
     """Return the name of a segment's part: the one it was written under, or a new one.
 
     What is written says nothing of rows that were gone by then, and rows only leave.  So number
     and rows alive name the bytes: under one name they are always the same.
     """
-    if is_open:
-        return f"segment-{number}-{alive}-open"
     start = f"segment-{number}-"
-    before = (name for name in written if name.startswith(start) and not name.endswith("-open"))
-    return next(before, f"{start}{alive}")
+    for name in written:
+        if name.startswith(start) and not name.endswith("-open"):
+            return name
+    # Rows of an instant that is still open have no turn yet; their segment is not final.
+    living = segment.slots[segment.slots >= 0]
+    is_open = bool((state.store.wide[living, TURN] == UNPLACED).any())
+    return f"{start}{segment.alive}" + "-open" * is_open
 
 
 def restore(plan: Plan, parts: Mapping[str, bytes]) -> State:
@@ -162,7 +163,8 @@ def restore(plan: Plan, parts: Mapping[str, bytes]) -> State:
     state.ages = Ages(*(changing[f"ages:{name}"] for name in Ages._fields))
     for name in ("waiting", "leaving"):
         blobs = [changing.get(f"{name}:{stream}") for stream in range(len(plan.schemas))]
-        setattr(state, name, tuple(None if blob is None else _table(blob) for blob in blobs))
+        tables = tuple(None if blob is None else table_of_bytes(blob) for blob in blobs)
+        setattr(state, name, tables)
     _lay_out_rows(state, _rows_of(state, parts, changing, facts["parts"]), changing)
     return state
 
@@ -192,7 +194,15 @@ def _held_slots(state: State) -> NDArray[np.int64]:
     return slots
 
 
-def _counters(state: State, held: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
+def _loose_slots(state: State) -> NDArray[np.int64]:
+    """Return the slots of rows that nothing is kept of but numbers."""
+    if all(state.plan.columns):
+        return np.zeros(0, np.int64)
+    held = _held_slots(state)
+    return held[state.store.wide[held, PLACE] == NOWHERE]
+
+
+def _counters(state: State) -> dict[str, NDArray[Any]]:
     arrays = {
         "limits": state.limits,
         "demand": state.store.demand,
@@ -204,6 +214,7 @@ def _counters(state: State, held: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
         arrays |= {f"{name}:{field}": getattr(bundle, field) for field in bundle._fields}
     if len(state.store.notes):
         # Ranks that add up change with every instant, so they are not part of a segment.
+        held = _held_slots(state)
         arrays["noted:place"] = state.store.wide[held, PLACE]
         arrays["noted:mark"] = state.store.wide[held, MARK]
         arrays["noted:worth"] = state.store.worth[held]
@@ -244,7 +255,7 @@ def _segment_bytes(state: State, segment: Segment, keys: NDArray[np.int64]) -> b
     for moving in (column["note"], column["kept_rank"]):
         if moving >= 0:
             numbers["worth"][:, moving] = 0.0  # saved apart, with what changes
-    payload = np.frombuffer(_table_bytes(segment.table()), np.uint8)
+    payload = np.frombuffer(bytes_of_table(segment.table()), np.uint8)
     return _packed({**numbers, "payload": payload}, {"stream": segment.stream})
 
 
@@ -272,7 +283,7 @@ def _rows_of(
         found.facts.append(facts[alive])
         found.worth.append(arrays["worth"][alive])
         slots = np.where(alive, 0, -1).astype(np.int32)
-        table = _table(arrays["payload"])
+        table = table_of_bytes(arrays["payload"])
         segment = Segment(described["stream"], table, slots, int(alive.sum()))
         found.segments.append((number, segment))
     return found
@@ -326,14 +337,16 @@ def _give_notes(facts: NDArray[np.int64], worth: NDArray[np.float64], changing: 
     facts[ours, rows.FACT_TOUCHED] = changing["noted:touched"][theirs]
 
 
-def _table_bytes(table: pa.Table) -> bytes:
+def bytes_of_table(table: pa.Table) -> bytes:
+    """Return a table as bytes, with its schema."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
     return sink.getvalue().to_pybytes()
 
 
-def _table(blob: NDArray[np.uint8]) -> pa.Table:
+def table_of_bytes(blob: NDArray[np.uint8]) -> pa.Table:
+    """Return the table that `bytes_of_table` made bytes of; it lies where they lie."""
     return pa.ipc.open_stream(pa.py_buffer(blob)).read_all().combine_chunks()
 
 

@@ -5,6 +5,7 @@ one that has lost two fifths of its rows is rewritten, so that the number of sma
 segments grows with the logarithm of the rows and a row is copied a few times in its life.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -117,6 +118,17 @@ class Segments:
         number, self._next = self._next, self._next + 1
         write_places(wide, slots, int(place_of(number, 0)))
         self._add(number, Segment(stream, _settled(rows), slots, len(slots)))
+
+    @property
+    def following(self) -> int:
+        """The number of the segment that comes next."""
+        return self._next
+
+    def resume(self, segments: Mapping[int, Segment], following: int) -> None:
+        """Take over segments as they were."""
+        for number in sorted(segments):
+            self._add(number, segments[number])
+        self._next = following
 
     def restore(self, number: int, segment: Segment) -> None:
         """Put back a segment that was saved."""

@@ -7,6 +7,8 @@ places are asked for than are needed: the system provides memory only for those 
 """
 
 import mmap
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,27 @@ _WORD = 8
 _GAP = 1 << 19  # bytes; smaller gaps are soon filled
 _AT_ONCE = 1 << 22  # words that are moved before those they were moved from are let go
 _CAN = hasattr(mmap, "MADV_HUGEPAGE") and hasattr(mmap, "MAP_ANONYMOUS")
+
+
+Provider = Callable[[int], mmap.mmap]
+_provider: Provider | None = None  # of the whole process, since its joins take turns
+
+
+@contextmanager
+def provided_by(provider: Provider) -> Iterator[None]:
+    """Let large arrays that are made meanwhile lie in memory that `provider` maps."""
+    global _provider
+    before, _provider = _provider, provider
+    try:
+        yield
+    finally:
+        _provider = before
+
+
+def _mapped(size: int) -> mmap.mmap:
+    if _provider is not None:
+        return _provider(size)
+    return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 
 
 def whole(array: Any) -> Any:
@@ -35,7 +58,7 @@ def places(count: int) -> Any:
     for ahead in (_AHEAD, 1):
         rounded = -(-ahead * size // _LARGE_PAGE) * _LARGE_PAGE
         try:
-            pages = mmap.mmap(-1, rounded, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+            pages = _mapped(rounded)
         except OSError:  # more than the system will promise
             continue
         pages.madvise(mmap.MADV_HUGEPAGE)
@@ -50,8 +73,7 @@ def alone(size: int) -> Any:
     """
     if not _CAN or size < _GAP:
         return np.empty(size, np.uint8)
-    pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    return np.frombuffer(pages, np.uint8)
+    return np.frombuffer(_mapped(size), np.uint8)
 
 
 def move(old: Any, new: Any) -> None:

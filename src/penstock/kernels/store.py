@@ -107,6 +107,15 @@ def _on_lines(raw: Any, count: int) -> Any:
     return raw[start : start + count * _WIDE].reshape(-1, _WIDE)
 
 
+def on_lines(wide: Any) -> Any:
+    """Return slots that begin on a cache line: these, or a copy."""
+    if wide.ctypes.data % 64 == 0:
+        return wide
+    moved = _on_lines(places(wide.size + _WIDE), len(wide))
+    moved[:] = wide
+    return moved
+
+
 def _more_slots(wide: Any, count: int) -> Any:
     """Return the slots with room for so many, in the same memory where there is enough of it."""
     raw, needed = whole(wide), count * _WIDE + _WIDE

@@ -1,18 +1,24 @@
-"""Where the state of a shard lies between two batches: in Spark's state store.
+"""Where the state of a shard lies between two batches: in Spark's state store, and on a shelf.
 
-A segment of payload is written once, under a name that never means other bytes, and removed
-when its rows are gone; what changes with every batch is one small value.
+In the store a segment of payload is written once, under a name that never means other bytes,
+and removed when its rows are gone; what changes with every batch is one small value.  The store
+is read back only where the shelf of this machine does not hold the very state it speaks of.
 """
 
 import json
+import uuid
 from dataclasses import dataclass, replace
+from mmap import mmap
 from typing import Any
 
+from penstock.engine.parked import park, unpark
 from penstock.engine.plan import Plan
-from penstock.engine.saved import CHANGING, restore, save
+from penstock.engine.saved import CHANGING, fingerprint, restore, save
 from penstock.engine.state import State, start
+from penstock.kernels.pages import provided_by
 from penstock.spark.cells import SLICES, Batch
 from penstock.spark.census import Census, between, empty, together
+from penstock.spark.shelf import Shelf
 
 _HEAD = "facts string, left binary, right binary, body binary"
 _LAST = 2**62
@@ -66,24 +72,41 @@ class Keeper:
     def __init__(self, handle: Any) -> None:
         self._head = handle.getValueState("changing", _HEAD)
         self._parts = handle.getMapState("segments", _NAME, _PART)
-        self._written: list[str] = []
 
     def open(self, plan: Plan, shards: int) -> Memory:
         """Return what the shard at hand remembers."""
         head = self._head.get()
         if head is None:
-            self._written = []
+            self._written: list[str] = []
+            self._shard = uuid.uuid4().hex
+            self._shelf = Shelf.new(self._shard)
             return Memory(start(plan), (None, None), (empty(shards), empty(shards)), None)
         told, left, right, body = head
         facts = json.loads(told)
-        self._written = facts["parts"]
-        parts = {name: bytes(self._parts.getValue((name,))[0]) for name in self._written}
-        state = restore(plan, {CHANGING: bytes(body), **parts})
+        self._written, self._shard = facts["parts"], facts["shard"]
+        state = self._from_shelf(plan, facts) or self._from_store(plan, bytes(body))
         census = (Census.of_bytes(left), Census.of_bytes(right))
         return Memory(state, tuple(facts["newest"]), census, facts["slice"])
 
+    def map(self, size: int) -> mmap:
+        """Return memory where the state at hand can wait for the next batch."""
+        return self._shelf.map(size)
+
+    def _from_shelf(self, plan: Plan, facts: dict[str, Any]) -> State | None:
+        if facts["plan"] != fingerprint(plan):
+            return None  # the store will say so
+        self._shelf = Shelf.of(self._shard, facts["shelf"])
+        parked = self._shelf.take(facts["token"])
+        return None if parked is None else unpark(plan, parked)
+
+    def _from_store(self, plan: Plan, body: bytes) -> State:
+        self._shelf = Shelf.new(self._shard)
+        parts = {name: bytes(self._parts.getValue((name,))[0]) for name in self._written}
+        with provided_by(self._shelf.map):
+            return restore(plan, {CHANGING: body, **parts})
+
     def close(self, memory: Memory) -> None:
-        """Keep it for the next batch."""
+        """Keep it for the next batch; its state must not be used again."""
         saved = save(memory.state, written=self._written)
         names = [name for name in saved.names if name != CHANGING]
         for name, body in saved.parts.items():
@@ -91,7 +114,16 @@ class Keeper:
                 self._parts.updateValue((name,), (body,))
         for name in set(self._written) - set(names):
             self._parts.removeKey((name,))
-        facts = json.dumps({"newest": memory.newest, "slice": memory.slice, "parts": names})
+        token = uuid.uuid4().hex
+        facts = {
+            "newest": memory.newest,
+            "slice": memory.slice,
+            "parts": names,
+            "plan": fingerprint(memory.state.plan),
+            "shard": self._shard,
+            "shelf": self._shelf.name,
+            "token": token,
+        }
+        self._shelf.put(park(memory.state), token)
         left, right = (one.to_bytes() for one in memory.census)
-        self._head.update((facts, left, right, saved.parts[CHANGING]))
-        self._written = names
+        self._head.update((json.dumps(facts), left, right, saved.parts[CHANGING]))

@@ -15,6 +15,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 from penstock.engine.plan import Plan
 from penstock.engine.state import State
 from penstock.engine.step import Flow, change
+from penstock.kernels.pages import provided_by
 from penstock.spark.cells import batch_of, bodies
 from penstock.spark.division import Division, Piece
 from penstock.spark.health import record_of
@@ -57,10 +58,11 @@ class ShardJoin(StatefulProcessor):
         pieces = self._division.pieces(shard, batch, after.census, before.slice)
         marks = self._spec.marks(before.newest), self._spec.marks(after.newest)
         joining = Joining(before.state, pieces, marks)
-        for body in joining:
-            yield pd.DataFrame({"body": [body], "shard": [shard], "health": [None]})
-        self._keeper.close(after.after(joining.state, pieces[-1].slice))
+        with provided_by(self._keeper.map):
+            for body in joining:
+                yield pd.DataFrame({"body": [body], "shard": [shard], "health": [None]})
         health = json.dumps(record_of(joining.state.health(), shard))
+        self._keeper.close(after.after(joining.state, pieces[-1].slice))
         yield pd.DataFrame({"body": [None], "shard": [shard], "health": [health]})
 
     def close(self) -> None:
