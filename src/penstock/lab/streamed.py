@@ -52,12 +52,16 @@ class Streamed:
     folder
         Where files may lie; whoever made it removes it.
     session
-        A Spark.
+        A Spark; its types are known to the room `spark` alone.
     """
 
     def __init__(self, trace: Trace, folder: Path, session: Any) -> None:
         self._trace, self._folder, self._session = trace, folder, session
         self._queries = 0
+        self._write()
+
+    def _write(self) -> None:
+        trace, folder = self._trace, self._folder
         times = [
             table[name].cast(pa.int64()).to_numpy()
             for table, name in zip(trace.tables, trace.query.time, strict=True)

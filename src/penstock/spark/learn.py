@@ -198,13 +198,17 @@ def counter(
             hashes, matchable = keys.hashes(keys.read([rows[pair[stream]] for pair in query.on]))
             distinct, counts = np.unique(hashes[matchable], return_counts=True)
             times = ticks(rows[query.time[stream]], name=query.time[stream])
-            nothing = [None] * len(distinct)
+            nothing = pa.nulls(len(distinct), pa.int64())
+            columns = {
+                "hash": (None, pa.array(distinct)),
+                "rows": (rows.num_rows, pa.array(counts, pa.int64())),
+                "first": (int(times.min()), nothing),
+                "last": (int(times.max()), nothing),
+            }
             yield pa.RecordBatch.from_pydict(
                 {
-                    "hash": pa.array([None, *distinct], pa.int64()),
-                    "rows": pa.array([rows.num_rows, *counts], pa.int64()),
-                    "first": pa.array([int(times.min()), *nothing], pa.int64()),
-                    "last": pa.array([int(times.max()), *nothing], pa.int64()),
+                    name: pa.concat_arrays([pa.array([whole], pa.int64()), of_keys])
+                    for name, (whole, of_keys) in columns.items()
                 }
             )
 

@@ -74,12 +74,12 @@ def notes(findings: Findings) -> tuple[str, ...]:
     streams = findings.streams
     return (
         f"Each line of the first two tables is a streaming query on {streams.spark}, inside this "
-        f"process: {streams.batches} batches of two file streams, joined by `penstock.join`. "
+        f"process: {streams.batches} batches of two file streams, joined by penstock.join. "
         "Matches are those that Spark wrote; rows, fates and the estimate are from "
-        "`penstock.health`. Seconds are those of the query, from its start to its end; the first "
+        "penstock.health. Seconds are those of the query, from its start to its end; the first "
         "query starts Spark's Python workers too.",
         _checked(findings),
-        "Recall over memory is the engine alone, without Spark.",
+        "Recall over memory, in the table and in the figures, is that of the engine alone.",
         "Frequencies are learned while running, from the last one to two windows: nothing is "
         "known in advance.",
         "No row is late here, because the flights come in the order of departure.",
