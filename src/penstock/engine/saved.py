@@ -29,6 +29,7 @@ from penstock.arrivals.counting import Counting
 from penstock.arrivals.expectation import Known
 from penstock.compiled import fingerprint_of
 from penstock.engine import refill as rows
+from penstock.engine.narrow import narrowed, widened
 from penstock.engine.plan import Plan
 from penstock.engine.room import with_room
 from penstock.engine.segments import NOWHERE, Segment, place_of
@@ -225,8 +226,10 @@ def _counters(state: State) -> dict[str, NDArray[Any]]:
 
 def _rank_keys(state: State) -> NDArray[np.int64]:
     """Return what the queue knows of each slot's rank, where that can never change."""
+    if not state.plan.shape.queues or not state.plan.fixed:
+        return _NO_KEYS
     keys = np.zeros(len(state.store.wide), np.int64)
-    if state.plan.fixed and state.plan.worth_column["kept_rank"] < 0:
+    if state.plan.worth_column["kept_rank"] < 0:
         list_ranks(state.store, state.plan.terms(state.limits, in_order=True), keys)
     return keys
 
@@ -241,7 +244,8 @@ def _numbers(
     facts[:, rows.FACT_TURN], facts[:, rows.FACT_MARK] = wide[:, TURN], wide[:, MARK]
     facts[:, rows.FACT_HASH], facts[:, rows.FACT_STREAM] = wide[:, HASH], links[:, STREAM]
     facts[:, rows.FACT_PLACE] = NOWHERE
-    facts[:, rows.FACT_RANK] = keys[slots]
+    if len(keys):
+        facts[:, rows.FACT_RANK] = keys[slots]
     if state.plan.costed:
         facts[:, rows.FACT_COST] = links[:, COST]
     worth = state.store.worth[slots]
@@ -256,7 +260,9 @@ def _segment_bytes(state: State, segment: Segment, keys: NDArray[np.int64]) -> b
         if moving >= 0:
             numbers["worth"][:, moving] = 0.0  # saved apart, with what changes
     payload = np.frombuffer(bytes_of_table(segment.table()), np.uint8)
-    return _packed({**numbers, "payload": payload}, {"stream": segment.stream})
+    facts = narrowed(numbers["facts"], segment.slots >= 0)
+    arrays = {**facts, "worth": numbers["worth"], "payload": payload}
+    return _packed(arrays, {"stream": segment.stream})
 
 
 class _Rows:
@@ -277,7 +283,7 @@ def _rows_of(
     for name in names:
         arrays, described = _unpacked(_part(parts, name), name)
         number = int(name.split("-")[1])
-        facts = arrays["facts"]
+        facts = widened(arrays, len(arrays["worth"]))
         alive = np.unpackbits(changing[f"alive:{name}"], count=len(facts)).astype(bool)
         facts[:, rows.FACT_PLACE] = place_of(number, np.arange(len(facts)))
         found.facts.append(facts[alive])
