@@ -188,7 +188,7 @@ def _stream(spark: SparkSession, folder: Path, stream: int, *, mark: bool = True
     path = str(folder / f"{stream}")
     schema = spark.read.parquet(path).schema
     rows = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(path)
-    return rows.withWatermark("ts", "0 seconds") if mark else rows
+    return rows.withWatermark("ts", "1 second") if mark else rows
 
 
 def _both(spark: SparkSession, folder: Path, *, mark: bool = True) -> tuple[DataFrame, DataFrame]:
@@ -251,7 +251,7 @@ def _packed(spark: SparkSession, folder: Path, work: Work) -> DataFrame:
         ages=None,
         seed=0,
         shards=_SHARDS,
-        delays=(0, 0),
+        delays=(10**6, 10**6),
     )
     cells = left.mapInArrow(packer(spec, 0), PACKED).union(
         right.mapInArrow(packer(spec, 1), PACKED)

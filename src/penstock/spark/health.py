@@ -31,6 +31,8 @@ def record_of(health: Health, shard: int) -> dict[str, Any]:
         for name in _PER_SIDE
         for at, side in enumerate(_SIDES)
     }
+    for at, side in enumerate(_SIDES):  # rows that wait for the end of their instant are held too
+        counts[f"held_{side}"] += health.waiting[at]
     whole = {name: getattr(health, name) for name in (*_SUMS, *_ALONE)}
     return _with_recall({"shard": shard, **counts, **whole})
 

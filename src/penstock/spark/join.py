@@ -7,10 +7,10 @@ from typing import Any, Literal
 from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql.types import StringType, StructField, StructType
 
 from penstock.engine.checks import SIDES, joined_columns
-from penstock.errors import InvalidQuery
+from penstock.errors import InfeasibleBudget, InvalidQuery
 from penstock.policies import by_name
 from penstock.policies.base import Policy
 from penstock.query import Budget, Combination, Duration, JoinQuery, Window, both, pairs_of
@@ -116,7 +116,8 @@ def join(
     """
     if how != "inner":
         raise InvalidQuery(f"how={how!r}: this join makes inner matches only; use how='inner'.")
-    frames = _frames(left, right)
+    _refuse_kinds(where, suffixes, seed)
+    frames = left, right = _frames(left, right)
     names = [frame.schema.names for frame in frames]
     times = both(time)
     query = JoinQuery(
@@ -142,7 +143,9 @@ def join(
         delays=(delay_of(left, query.time[0]), delay_of(right, query.time[1])),
     )
     spec.plan(0)  # refuses what the engine would refuse
+    _refuse_scant(spec)
     _refuse_endless(spec, frames)
+    _refuse_collations(spec, frames)
     wanted = Wanted(left, right, spec)
     layout = streaming if left.isStreaming else batch
     return _where(layout.joined(wanted), wanted, where)
@@ -158,7 +161,45 @@ def _frames(left: Any, right: Any) -> tuple[DataFrame, DataFrame]:
             f"the {streams} side is a stream and the {table} side is a table, which has no window; "
             "read both as streams, or use DataFrame.join."
         )
-    return left, right
+    return left, _spelled(right, left)
+
+
+def _spelled(frame: DataFrame, other: DataFrame) -> DataFrame:
+    """Spell columns as the other side does, where upper and lower case are one to Spark."""
+    if str(frame.sparkSession.conf.get("spark.sql.caseSensitive", "false")) == "true":
+        return frame
+    names = frame.schema.names
+    if len({name.lower() for name in names}) < len(names):
+        return frame  # of a column that is there twice another error tells
+    theirs = {name.lower(): name for name in other.schema.names}
+    spelled = [theirs.get(name.lower(), name) for name in names]
+    return frame if spelled == names else frame.toDF(*spelled)
+
+
+def _refuse_kinds(where: Any, suffixes: Any, seed: Any) -> None:
+    """Refuse arguments of the wrong type that nobody else looks at."""
+    if where is not None and not isinstance(where, str):
+        raise InvalidQuery(f"where={where!r}: give a condition in SQL, such as 'left.x < right.x'.")
+    pair = isinstance(suffixes, tuple | list) and len(suffixes) == len(SIDES)
+    if not pair or not all(isinstance(suffix, str) for suffix in suffixes):
+        raise InvalidQuery(
+            f"suffixes={suffixes!r}: give two texts, one for each side, such as ('_l', '_r')."
+        )
+    if isinstance(seed, bool) or not isinstance(seed, int):
+        raise InvalidQuery(f"seed={seed!r}: give a whole number.")
+
+
+def _refuse_scant(spec: Spec) -> None:
+    """Refuse a budget of which the shard that gets the least could hold nothing."""
+    try:
+        spec.plan(spec.shards - 1).budget()
+    except InfeasibleBudget as error:
+        if spec.shards == 1:
+            raise
+        raise InfeasibleBudget(
+            f"shards={spec.shards}: each has its part of the budget, and to one alone applies "
+            f"{error}"
+        ) from error
 
 
 def _refuse_endless(spec: Spec, frames: Sequence[DataFrame]) -> None:
@@ -173,6 +214,18 @@ def _refuse_endless(spec: Spec, frames: Sequence[DataFrame]) -> None:
                 f"join could never let a row go; add .withWatermark({time!r}, '10 minutes'), or "
                 "give the join a memory=."
             )
+
+
+def _refuse_collations(spec: Spec, frames: Sequence[DataFrame]) -> None:
+    """Refuse keys that are equal to Spark where their bytes are not."""
+    for pair in spec.query.on:
+        for name, frame in zip(pair, frames, strict=True):
+            kind = frame.schema[name].dataType
+            if isinstance(kind, StringType) and not kind.isUTF8BinaryCollation():
+                raise InvalidQuery(
+                    f"on={name!r}: keys are compared byte by byte, and this column has the "
+                    f"collation {kind.collation}; join on lower({name}), or on a cast to string."
+                )
 
 
 def _where(rows: DataFrame, wanted: Wanted, where: str | None) -> DataFrame:
@@ -204,6 +257,14 @@ def _pairs(
 def _windows(within: Any, rows: Any) -> tuple[Window, Window]:
     if rows is not None:
         left, right = both(rows, name="rows")
+        if within is not None:
+            raise InvalidQuery(
+                f"within={within!r} and rows={rows!r}: a window is a length of time or a number "
+                "of rows; give one of the two."
+            )
+        for count in (left, right):
+            if isinstance(count, bool) or not isinstance(count, int):
+                raise InvalidQuery(f"rows={count!r}: give a whole number of rows.")
         return Window("rows", left), Window("rows", right)
     left, right = both(within, name="within")
     return Window.of(left), Window.of(right)
