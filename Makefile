@@ -19,7 +19,7 @@ help: ## list the targets
 setup: $(READY) ## make .venv and install penstock in it
 	@:
 
-demo: $(READY) ## join real data on a budget and write a report
+demo: $(READY) ## join real data on a budget, on Spark, and write a report
 	@$(BIN)/penstock demo $(ARGS)
 
 test: $(READY) ## run the tests (ARGS="-n auto" uses every processor)

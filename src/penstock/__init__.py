@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from penstock.spark.health import health
     from penstock.spark.join import join
+    from penstock.spark.learn import learn
 
-__all__ = ["health", "join"]
+__all__ = ["health", "join", "learn"]
 
-_WHERE = {"health": "penstock.spark.health", "join": "penstock.spark.join"}
+_WHERE = {name: f"penstock.spark.{name}" for name in __all__}
 
 
 def __getattr__(name: str) -> Any:

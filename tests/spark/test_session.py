@@ -63,8 +63,10 @@ assert spark.sparkContext.appName == "quiet"
 assert spark._jvm.System.getProperty("seen") == "it"
 spark.range(3).write.saveAsTable("kept")
 assert spark.table("kept").count() == 3
-rows = spark.readStream.format("rate").load().groupBy("value").count()
-query = rows.writeStream.format("noop").outputMode("update").start()
+import penstock as ps
+rates = [spark.readStream.format("rate").load().withWatermark("timestamp", "1 second")] * 2
+rows = ps.join(*rates, on="value", time="timestamp", within="1 second", shards=1)
+query = rows.writeStream.format("noop").start()
 query.processAllAvailable()
 """
 

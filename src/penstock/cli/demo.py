@@ -1,4 +1,4 @@
-"""`penstock demo`: real flights joined on a budget, and a report of what that costs."""
+"""`penstock demo`: real flights joined on a budget on Spark, and a report of what that costs."""
 
 import json
 from pathlib import Path
@@ -41,7 +41,10 @@ from penstock.report.terminal import print_record
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def demo(context: click.Context, /, out: Path, as_json: bool, **options: Any) -> None:
-    """Join flights of two airports to the same destination, exactly and on a budget."""
+    """Join flights of two airports to the same destination, exactly and on a budget.
+
+    It runs streaming queries on a Spark of its own, which needs Java 17 or newer.
+    """
     question = Question(
         left=options["left"],
         right=options["right"],
@@ -58,7 +61,8 @@ def demo(context: click.Context, /, out: Path, as_json: bool, **options: Any) ->
         click.echo(json.dumps({**record.facts, "report": str(out)}, indent=2))
         return
     print_record(record)
-    click.echo(f"\nThe report, with figures: {out}")
+    click.echo(f"\nIt ran on {record.facts['spark']}")
+    click.echo(f"The report, with figures: {out}")
 
 
 def _command(context: click.Context) -> str:

@@ -19,7 +19,7 @@ from penstock.policies.base import Policy
 from penstock.policies.random import RandomDrop
 from penstock.query import Budget
 
-_ROW = "_row"  # the column that carries a row's number through the join
+ROW = "_row"  # the column that carries a row's number through the join
 _NEVER = 2**62
 
 
@@ -66,7 +66,7 @@ class Numbered:
 
     def __init__(self, trace: Trace) -> None:
         left, right = (
-            table.append_column(_ROW, pa.array(np.arange(table.num_rows))) for table in trace.tables
+            table.append_column(ROW, pa.array(np.arange(table.num_rows))) for table in trace.tables
         )
         self.trace = Trace(left, right, trace.query)
         self.times = tuple(
@@ -92,25 +92,37 @@ class Numbered:
         side = Side(output="matches", shed_rows=True)
         schemas = self.trace.schemas
         plan = Plan(query, schemas, policy, expectation=expectation, seed=seed, side=side)
-        width = max(1, self.trace.tables[1].num_rows)
-        names = [_ROW + suffix for suffix in query.suffixes]
         codes: list[NDArray[np.int64]] = []
-        shed_at = tuple(np.full(len(times), _NEVER) for times in self.times)
+        shed_at = self.nothing_shed
 
         def receive(flow: Flow) -> None:
             for matches in flow:
-                left, right = (matches[name].to_numpy() for name in names)
-                codes.append(left * width + right)
+                codes.append(self._codes(matches))
             for column, tables in zip(shed_at, flow.shed, strict=True):
                 for table in tables:
-                    column[table[_ROW].to_numpy()] = table["_shed_at"].to_numpy()
+                    column[table[ROW].to_numpy()] = table["_shed_at"].to_numpy()
 
         state = start(plan)
         began = time.perf_counter()
         state = self.trace.feed(state, receive=receive, progress=progress or (lambda *_: None))
         ran = ran_of(state, time.perf_counter() - began)
         pairs = np.sort(np.concatenate([np.zeros(0, np.int64), *codes]))
-        return Outcome(ran, pairs, (shed_at[0], shed_at[1]))
+        return Outcome(ran, pairs, shed_at)
+
+    @property
+    def nothing_shed(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """What an outcome says of the rows where none was shed."""
+        left, right = (np.full(len(times), _NEVER) for times in self.times)
+        return left, right
+
+    def codes_of(self, matches: pa.Table) -> NDArray[np.int64]:
+        """Return the pairs of an outcome, from the rows of a result."""
+        return np.sort(self._codes(matches))
+
+    def _codes(self, matches: pa.Table) -> NDArray[np.int64]:
+        names = [ROW + suffix for suffix in self.trace.query.suffixes]
+        left, right = (matches[name].to_numpy() for name in names)
+        return left * max(1, self.trace.tables[1].num_rows) + right
 
     def rows_of(self, codes: NDArray[np.int64]) -> Pairs:
         """Return the rows of each match of an outcome."""

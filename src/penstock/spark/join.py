@@ -15,7 +15,7 @@ from penstock.policies import by_name
 from penstock.policies.base import Policy
 from penstock.query import Budget, Combination, Duration, JoinQuery, Window, both, pairs_of
 from penstock.spark import batch, streaming
-from penstock.spark.learn import Learned
+from penstock.spark.learned import Learned
 from penstock.spark.shards import checked
 from penstock.spark.spec import Spec
 from penstock.spark.types import arrow_schema, delay_of, resolved

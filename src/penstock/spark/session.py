@@ -3,11 +3,13 @@
 import atexit
 import contextlib
 import os
+import shlex
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pyspark
 from pyspark.errors import PySparkRuntimeError
@@ -31,6 +33,17 @@ appender.terminal.name = terminal
 appender.terminal.target = SYSTEM_ERR
 appender.terminal.layout.type = PatternLayout
 appender.terminal.layout.pattern = Spark: %m%n%ex{3}
+"""
+
+# When a stateful query starts, Spark lets a Python tell it which state there will be; what that
+# one prints while it works well reaches the terminal. What goes wrong Spark raises itself.
+TALKER = "pyspark.sql.streaming.transform_with_state_driver_worker"
+
+# Becomes the Python of this process, and lets that one print nowhere.
+PYTHON = """\
+#!/bin/sh
+case " $* " in *" -m {talker} "*) exec {python} "$@" >/dev/null ;; esac
+exec {python} "$@"
 """
 
 # Settings of the user for another Spark, which would be read while this one starts.
@@ -86,6 +99,13 @@ def embedded(
     return session
 
 
+def described(session: SparkSession) -> str:
+    """Say in a few words which Spark a session is, and on which Java it runs."""
+    jvm: Any = session.sparkContext._jvm
+    version, home = (jvm.System.getProperty(f"java.{name}") for name in ("version", "home"))
+    return f"Spark {session.version} on Java {version} in {home}"
+
+
 def _stop(session: SparkSession) -> None:
     """Stop the session and, before it, its queries, if they still run and the JVM lives."""
     with contextlib.suppress(Exception):
@@ -99,6 +119,9 @@ def _scratch() -> Path:
     scratch = Path(tempfile.mkdtemp(prefix="penstock-spark-"))
     atexit.register(shutil.rmtree, scratch, ignore_errors=True)
     (scratch / "log4j2.properties").write_text(LOGGING)
+    python = scratch / "python"
+    python.write_text(PYTHON.format(talker=TALKER, python=shlex.quote(sys.executable)))
+    python.chmod(0o700)
     return scratch
 
 
@@ -125,9 +148,11 @@ def _variables(home: Path, scratch: Path) -> dict[str, str | None]:
     """Give the environment that Spark starts in; what is None is left out of it."""
     packaged = Path(pyspark.__file__).parent
     inside = (packaged / "jars").is_dir()
+    quiet = scratch / "python"
     return dict.fromkeys(FOREIGN) | {
         "JAVA_HOME": str(home),
-        "PYSPARK_PYTHON": sys.executable,
+        # Where nothing may be run from the scratch folder, the lines are printed after all.
+        "PYSPARK_PYTHON": str(quiet) if os.access(quiet, os.X_OK) else sys.executable,
         "SPARK_CONF_DIR": str(scratch),
         # The Java part of the wheel itself; another version would not understand this one.
         "SPARK_HOME": str(packaged) if inside else os.environ.get("SPARK_HOME"),

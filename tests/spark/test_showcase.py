@@ -1,19 +1,33 @@
-"""The showcase: what it says about real flights, held against DuckDB."""
+"""The showcase: what it says about real flights on Spark, held against DuckDB and the engine."""
 
 import duckdb
 import pytest
 
 from penstock.errors import InvalidQuery
 from penstock.lab.record import Record
-from penstock.lab.showcase import Question, showcase
+from penstock.lab.showcase import Question, showcase, telling
+from penstock.lab.showcase.findings import look_into
 from penstock.lab.workloads.flights import departures
+
+pytestmark = pytest.mark.spark
 
 EXACT = 279_800  # departures of EWR and JFK to one destination within three hours
 
 
+def silent(name):
+    return lambda *_: None
+
+
 @pytest.fixture(scope="module")
-def record():
-    return showcase(Question(), command="penstock demo", bars=lambda name: lambda *_: None)
+def record(spark):
+    return showcase(Question(), command="penstock demo", bars=silent)
+
+
+@pytest.fixture(scope="module")
+def small(spark):
+    """A policy named twice, and memory enough for everything."""
+    asked = Question(left="LGA", within="20 min", memory="1MB", keep=("PROB", "match-probability"))
+    return look_into(asked, bars=silent)
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +49,11 @@ def judged():
 
 def test_the_exact_join_is_the_one_duckdb_finds(record, judged):
     assert record.facts["exact"]["matches"] == EXACT == sum(judged["hour"].values())
+
+
+def test_spark_and_the_engine_alone_make_the_same_matches_row_for_row(record):
+    assert record.facts["exact"]["confirmed"]
+    assert all(facts["replayed"] for facts in record.facts["policies"].values())
 
 
 @pytest.mark.parametrize("policy", ["recent", "match-probability"])
@@ -97,17 +116,28 @@ def test_the_record_survives_being_written_down(record):
     assert Record.from_json(record.to_json()) == record
 
 
-def test_where_nothing_is_lost_no_place_is_listed_as_losing():
-    asked = Question(left="LGA", within="20 min", memory="1MB", keep=("recent",))
-    record = showcase(asked, command="", bars=lambda name: lambda *_: None)
-    assert record.facts["policies"]["recent"]["lost_exactly"] == 0
-    assert [table.title for table in record.tables if "lost most" in table.title] == []
+def test_where_nothing_is_lost_no_place_is_listed_as_losing(small):
+    (kept,) = small.kept
+    assert small.streams.confirmed
+    assert kept.replayed
+    assert len(kept.losses.pairs.left) == 0
+    assert [table.title for table in telling.tables(small) if "lost most" in table.title] == []
 
 
-def test_a_policy_named_twice_runs_once():
-    asked = Question(left="LGA", within="20 min", keep=("PROB", "match-probability"))
-    record = showcase(asked, command="", bars=lambda name: lambda *_: None)
-    assert list(record.facts["policies"]) == ["match-probability"]
+def test_a_policy_named_twice_runs_once(small):
+    assert list(small.curves) == ["match-probability", "random"]
+    assert [kept.policy for kept in small.kept] == ["match-probability"]
+
+
+def test_what_does_not_agree_is_not_said_to_agree(small):
+    (kept,) = small.kept
+    other = kept.replay._replace(pairs=kept.replay.pairs[1:])
+    apart = small._replace(
+        streams=small.streams._replace(confirmed=False, kept=(kept._replace(replay=other),))
+    )
+    assert any("not those of the exact join" in note for note in telling.notes(apart))
+    assert any("not under match-probability" in note for note in telling.notes(apart))
+    assert not telling.facts(apart)["policies"]["match-probability"]["replayed"]
 
 
 def test_an_airport_is_not_joined_with_itself():
