@@ -80,12 +80,7 @@ def in_order(spark, place, *, memory, shards, policy, within="2 minutes", rows=N
     return ids(ran.rows, "id_left", "id_right"), ids(found, "id_left", "id_right"), ran.health
 
 
-DIVIDED = pytest.mark.xfail(
-    raises=AssertionError, reason="streams divide the budget by a census, tables evenly"
-)
-
-
-@pytest.mark.parametrize("shards", [1, pytest.param(3, marks=DIVIDED)])
+@pytest.mark.parametrize("shards", [1, 3])
 @pytest.mark.parametrize("policy", ["random", "largest"])
 def test_on_a_budget_tables_give_what_streams_give(spark, tmp_path, policy, shards):
     streamed, tabled, health = in_order(spark, tmp_path, memory=30, shards=shards, policy=policy)

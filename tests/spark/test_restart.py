@@ -67,7 +67,6 @@ def test_another_query_does_not(spark, begun, tmp_path, what):
         again(spark, begun, tmp_path, **{"cast": "id"} | CHANGED[what])
 
 
-@pytest.mark.xfail(reason="it fails, but of shapes that do not fit")
 @pytest.mark.parametrize("shards", [1, 3])
 def test_another_number_of_shards_does_not(spark, begun, tmp_path, shards):
     with pytest.raises(StreamingQueryException, match=r"UnreadableState.*shards"):

@@ -37,6 +37,8 @@ def rescale(demand: Any, windows: tuple[Any, Any]) -> Any:
     places = demand.shape[1] - RING
     for old, new, before, now in zip(demand, after, *windows, strict=True):
         new[WANTED] = old[WANTED]
+        if old[WANTED] == 0:
+            continue
         buckets = np.arange(old[OLDEST_BUCKET], old[NEWEST_BUCKET] + 1)
         moved = buckets * (int(before) // _BUCKETS + 1) // (int(now) // _BUCKETS + 1)
         # What a longer ago bucket held than the ring reaches is taken to be as old as it reaches.
