@@ -5,9 +5,10 @@ import math
 import pyarrow as pa
 import pytest
 
+from penstock.engine.change import change
 from penstock.engine.plan import Plan, Side
 from penstock.engine.state import start
-from penstock.engine.step import change, step
+from penstock.engine.step import step
 from penstock.errors import InfeasibleBudget, InvalidData, InvalidQuery, StateMoved
 from penstock.policies import by_name
 from penstock.query import Budget, JoinQuery, Window

@@ -4,9 +4,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from penstock.engine.change import change
 from penstock.engine.plan import Plan, Side
 from penstock.engine.state import start
-from penstock.engine.step import Flow, change, step
+from penstock.engine.step import Flow, step
 from penstock.errors import InfeasibleBudget
 from penstock.policies import ALL, by_name
 from penstock.query import Budget, JoinQuery, Window

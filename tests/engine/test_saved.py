@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 import running
 from penstock.arrivals.expectation import Decayed, LastWindow, Retained
+from penstock.engine.change import change
 from penstock.engine.saved import CHANGING, restore, save
 from penstock.engine.state import start
-from penstock.engine.step import change, step
+from penstock.engine.step import step
 from penstock.errors import UnreadableState
 from penstock.policies import by_name
 from penstock.query import Budget
@@ -143,7 +144,8 @@ def test_another_process_goes_on(tmp_path):
 import sys, pathlib
 sys.path.insert(0, {str(Path(running.__file__).parent)!r})
 from penstock.engine.saved import restore
-from penstock.engine.step import change, step
+from penstock.engine.change import change
+from penstock.engine.step import step
 from penstock.policies import by_name
 from penstock.query import Budget
 from reference import Row

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from penstock.engine.change import change
 from penstock.engine.saved import restore, save
 from penstock.engine.state import start
-from penstock.engine.step import change, step
+from penstock.engine.step import step
 from penstock.policies import by_name
 from penstock.query import Budget
 from reference import Row

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 import reference
 from penstock.arrivals.expectation import Decayed, LastWindow, LearnedAges, Retained
+from penstock.engine.change import change
 from penstock.engine.plan import Plan, Side
 from penstock.engine.saved import restore, save
 from penstock.engine.state import start
-from penstock.engine.step import change, step
+from penstock.engine.step import step
 from penstock.policies import ALL, Weighted, by_name
 from penstock.query import Budget, Window
 from reference import Row

@@ -49,6 +49,7 @@ from penstock.kernels.notes import NEVER
 from penstock.kernels.probe import note_matches, probe
 from penstock.kernels.queue import note_disorder
 from penstock.kernels.store import (
+    ALL_CLOSED,
     ARRIVED,
     CLOCK,
     COST,
@@ -61,6 +62,7 @@ from penstock.kernels.store import (
     LATE,
     OPEN,
     OPEN_COST,
+    OPEN_NOW,
     PLACE,
     SPARE,
     STARTED,
@@ -270,6 +272,7 @@ def advance(
             if not terms.whole and (
                 store.tally[STARTED] == 0
                 or time > store.tally[CLOCK]
+                or (time == store.tally[CLOCK] and store.tally[STARTED] == ALL_CLOSED)
                 or (time == store.tally[CLOCK] and is_full(store, terms, batch, row))
             ):
                 begin(store, ghosts, counting, ages, terms, time, out)
@@ -305,6 +308,20 @@ def advance(
 
 
 @compiled
+def pass_until(
+    store: Store, ghosts: Ghosts, counting: Counting, ages: Ages, terms: Terms, time: int, out: Out
+) -> None:
+    """End the open instant, and let the time come when the next row is no older than `time`."""
+    if store.tally[STARTED] == 0 or time <= store.tally[CLOCK]:
+        return
+    close(store, ghosts, counting, ages, terms, False, out)
+    store.tally[CLOCK] = time - 1
+    reach(terms, time)
+    for stream in range(store.streams.shape[1]):
+        expire(store, counting, terms, stream, oldest_alive(store, terms, stream), out)
+
+
+@compiled
 def settle_between(
     store: Store, ghosts: Ghosts, counting: Counting, ages: Ages, terms: Terms, out: Out, last: bool
 ) -> None:
@@ -319,7 +336,10 @@ def settle_between(
     if store.tally[STARTED] == 0:
         return
     for stream in range(store.streams.shape[1]):
-        expire(store, counting, terms, stream, oldest_alive(store, terms, stream), out)
+        alive = oldest_alive(store, terms, stream)
+        if store.tally[STARTED] == OPEN_NOW and not terms.whole:
+            alive = min(alive, store.tally[CLOCK])  # rows of the open instant have no turn yet
+        expire(store, counting, terms, stream, alive, out)
     if terms.bounded:
         take_share(store, terms)
         for pool in range(terms.pools):

@@ -1,7 +1,6 @@
 """One step of a join: rows in, matches out, and the state for the next step."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -21,10 +20,10 @@ from penstock.arrivals.counting import (
 )
 from penstock.engine.compact import compacted
 from penstock.engine.health import Health
-from penstock.engine.hot_loop import advance, settle_between
+from penstock.engine.hot_loop import advance, pass_until, settle_between
 from penstock.engine.instants import CURSOR_CELLS, FALLEN, LEAVERS, RESUME, SCRATCH
 from penstock.engine.joined import matches_of, output_schema, shed_rows, staying_rows
-from penstock.engine.plan import ROWS_OF_AN_INSTANT, Plan, reach
+from penstock.engine.plan import ROWS_OF_AN_INSTANT, Plan
 from penstock.engine.room import with_room
 from penstock.engine.scratch import borrow, borrow_vast, hand_back, hand_back_vast
 from penstock.engine.segments import row_of, segment_of
@@ -39,10 +38,8 @@ from penstock.engine.sequence import (
 )
 from penstock.engine.state import NO_WATERMARK, State
 from penstock.errors import InvalidQuery
-from penstock.kernels.demand import rescale
 from penstock.kernels.store import ARRIVED, LATE, SPARE, UNMATCHABLE
 from penstock.kernels.terms import (
-    BUDGET,
     COMING,
     DONE,
     GONE,
@@ -51,18 +48,14 @@ from penstock.kernels.terms import (
     GONE_SHED,
     GONE_STREAM,
     GONE_WHEN,
-    LEFT_PART,
     NEED_ROOM,
     NEED_SKETCH,
     OF_STREAM,
     PAIRS,
     REACHED,
-    SHARE,
     WATERMARK,
-    WINDOW,
     Out,
 )
-from penstock.query import Budget, Window
 
 _SLICE = 1 << 16  # rows taken in at once: what a step needs beside the state stays small
 _PAIRS = 1 << 16  # pairs written before they are turned into rows
@@ -129,6 +122,15 @@ class Flow:
             yield from self._take_in(part)
         state.limits[WATERMARK] = marks
         self._settle()
+
+    def pass_until(self, time: int) -> None:
+        """Let the time come when the next row is no older than `time`."""
+        state = self.state
+        terms = state.plan.terms(state.limits, in_order=self._in_order)
+        out, empty = _new_out(state, 0, pairs=0), sequence(state.plan, (None, None))
+        with np.errstate(over="ignore"):
+            pass_until(state.store, state.ghosts, state.counting, state.ages, terms, time, out)
+        self._clean_up(out, empty)
 
     def _settle(self) -> None:
         state = self.state
@@ -241,67 +243,6 @@ def step(
         matches = pa.concat_tables([output_schema(plan).empty_table(), *found])
     shed = [pa.concat_tables(parts) for parts in flow.shed] if plan.side.shed_rows else None
     return Step(matches, shed, flow.state.health(), flow.state)
-
-
-def change(
-    state: State,
-    *,
-    memory: Budget | None = None,
-    left: float | None = None,
-    places: tuple[int, int] | None = None,
-    windows: tuple[Window, Window] | None = None,
-) -> State:
-    """Return the state under another budget or other windows of the same kind.
-
-    What no longer fits is shed, and what has now expired leaves, at once; the rows that were
-    shed are handed over by the next step.
-
-    Parameters
-    ----------
-    state
-        It is taken over.
-    memory
-        The new budget, of the kind that the join began with.
-    left
-        The part of it that the left side has, where memory is split; None: as it began.
-    places
-        Instead of both, for how many rows each pool has places, which may be none; a budget that
-        counts rows only.  A shared pool is the first.
-    windows
-        The new windows, of the kind that the join began with.
-    """
-    limits = state.limits.copy()
-    if memory is not None:
-        began = state.plan.query.memory
-        if began is None or memory.unit != began.unit:
-            raise InvalidQuery(
-                f"memory={memory.amount:g}: the join began with a budget of another kind; start it "
-                "with a budget in the same unit."
-            )
-        replace(state.plan.query, memory=memory)  # refuses what it would have refused at the start
-        left = None if state.plan.query.split == "shared" else left
-        limits[BUDGET] = state.plan.budget(memory, left)
-        limits[[SHARE, LEFT_PART], 0] = state.plan.share(memory, left)
-    if places is not None:
-        limits[BUDGET] = places
-    if windows is not None:
-        kinds = [window.kind for window in windows]
-        if kinds != [window.kind for window in state.plan.query.windows]:
-            raise InvalidQuery(
-                f"within={kinds}: the join began with windows of another kind; only lengths change."
-            )
-        limits[WINDOW] = list(map(reach, windows))
-    lengths = (state.limits[WINDOW], limits[WINDOW])
-    state = state.take_over()
-    state.store = state.store._replace(demand=rescale(state.store.demand, lengths))
-    state.limits = limits
-    disordered = bool((limits[WATERMARK] >= -LATEST).any())
-    flow = Flow(state, (None, None), watermark=limits[WATERMARK] if disordered else None)
-    for _ in flow:
-        pass
-    if state.plan.side.shed_rows:
-        flow.state.leaving = tuple(pa.concat_tables(tables) for tables in flow.shed)
-    return flow.state
 
 
 def _marks(plan: Plan, watermark: Sequence[int] | int) -> list[int]:

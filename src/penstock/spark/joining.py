@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
+from penstock.engine.change import change
 from penstock.engine.state import State
-from penstock.engine.step import Flow, change
+from penstock.engine.step import Flow
 from penstock.spark.cells import bodies
 from penstock.spark.division import Piece
 
@@ -39,7 +40,7 @@ class Joining:
             if piece.part is not None:
                 # What the division finds must not depend on where the last batch ended.
                 yield from self._step([None, None], until=piece.begins)
-                self.state = change(self.state, **vars(piece.part))
+                self.state = change(self.state, begins=piece.begins, **vars(piece.part))
             yield from self._step(piece.tables, until=piece.ends)
 
     def _step(self, tables: list[pa.Table | None], *, until: int | None) -> Iterator[pa.Table]:
