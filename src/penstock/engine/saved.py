@@ -259,7 +259,7 @@ def _segment_bytes(state: State, segment: Segment, keys: NDArray[np.int64]) -> b
     for moving in (column["note"], column["kept_rank"]):
         if moving >= 0:
             numbers["worth"][:, moving] = 0.0  # saved apart, with what changes
-    payload = np.frombuffer(bytes_of_table(segment.table()), np.uint8)
+    payload = np.frombuffer(_buffer_of_table(segment.table()), np.uint8)
     facts = narrowed(numbers["facts"], segment.slots >= 0)
     arrays = {**facts, "worth": numbers["worth"], "payload": payload}
     return _packed(arrays, {"stream": segment.stream})
@@ -345,10 +345,14 @@ def _give_notes(facts: NDArray[np.int64], worth: NDArray[np.float64], changing: 
 
 def bytes_of_table(table: pa.Table) -> bytes:
     """Return a table as bytes, with its schema."""
+    return _buffer_of_table(table).to_pybytes()
+
+
+def _buffer_of_table(table: pa.Table) -> Any:
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
-    return sink.getvalue().to_pybytes()
+    return sink.getvalue()
 
 
 def table_of_bytes(blob: NDArray[np.uint8]) -> pa.Table:
@@ -360,9 +364,13 @@ def _packed(arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any]) -> byt
     """Return arrays and facts as bytes: a checksum, the length of the header, header, arrays."""
     described = {name: [array.dtype.str, array.shape] for name, array in arrays.items()}
     header = json.dumps({"arrays": described, "facts": facts}, default=int).encode()
-    body = [np.ascontiguousarray(array).tobytes() for array in arrays.values()]
-    blob = b"".join([len(header).to_bytes(8, "little"), header, *body])
-    return zlib.crc32(blob).to_bytes(4, "little") + blob
+    parts: list[Any] = [len(header).to_bytes(8, "little"), header]
+    for array in arrays.values():
+        parts.append(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+    check = 0
+    for part in parts:
+        check = zlib.crc32(part, check)
+    return b"".join([check.to_bytes(4, "little"), *parts])
 
 
 def _unpacked(blob: bytes, name: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:

@@ -50,6 +50,13 @@ def whole(array: Any) -> Any:
     return array
 
 
+def mapping_of(array: Any) -> mmap.mmap | None:
+    """Return the mapping in which an array lies, if it lies in one."""
+    base = whole(array).base
+    held = base.obj if isinstance(base, memoryview) else base
+    return held if isinstance(held, mmap.mmap) else None
+
+
 def places(count: int) -> Any:
     """Return at least so many words, all of them 0; the system provides those that are used."""
     size = count * _WORD
@@ -87,11 +94,12 @@ def move(old: Any, new: Any) -> None:
 def _let_go(words: Any) -> None:
     """Give memory back to the system; the words are 0 from now on, or what they were."""
     held = whole(words)
-    if isinstance(held.base, mmap.mmap):
+    mapping = mapping_of(words)
+    if mapping is not None:
         begin = -(-(words.ctypes.data - held.ctypes.data) // _LARGE_PAGE) * _LARGE_PAGE
         size = words.ctypes.data - held.ctypes.data + words.nbytes - begin
         if size >= _LARGE_PAGE:
-            held.base.madvise(mmap.MADV_DONTNEED, begin, size // _LARGE_PAGE * _LARGE_PAGE)
+            mapping.madvise(mmap.MADV_DONTNEED, begin, size // _LARGE_PAGE * _LARGE_PAGE)
 
 
 def more(words: Any, count: int) -> Any:

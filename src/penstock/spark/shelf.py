@@ -28,7 +28,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from penstock.engine.parked import Parked
-from penstock.kernels.pages import whole
+from penstock.kernels.pages import mapping_of, whole
 
 _LINE = 64  # bytes: arrays begin on lines of the cache
 _OLD = 24 * 3600  # seconds after which what nobody came back for is thrown away
@@ -138,7 +138,7 @@ class Shelf:
         end = 0
         for name, array in parked.arrays.items():
             words = whole(array)
-            kept = self._files.get(id(words.base))
+            kept = self._files.get(id(mapping_of(array)))
             if kept is None:
                 described[name] = Described("", "", end, array.dtype.str, array.shape)
                 copied.append(array)
