@@ -80,10 +80,12 @@ def in_order(spark, place, *, memory, shards, policy, within="2 minutes", rows=N
     return ids(ran.rows, "id_left", "id_right"), ids(found, "id_left", "id_right"), ran.health
 
 
-@pytest.mark.parametrize("shards", [1, 3])
+@pytest.mark.parametrize(("memory", "shards"), [(30, 1), ("10%", 3)])
 @pytest.mark.parametrize("policy", ["random", "largest"])
-def test_on_a_budget_tables_give_what_streams_give(spark, tmp_path, policy, shards):
-    streamed, tabled, health = in_order(spark, tmp_path, memory=30, shards=shards, policy=policy)
+def test_on_a_budget_tables_give_what_streams_give(spark, tmp_path, policy, memory, shards):
+    streamed, tabled, health = in_order(
+        spark, tmp_path, memory=memory, shards=shards, policy=policy
+    )
     assert health["shed_left"] + health["shed_right"] > 100
     assert tabled == streamed
 

@@ -47,11 +47,6 @@ REFUSED = {
     "no memory": ({"memory": 0}, r"memory=0"),
     "memory in hours": ({"memory": "3 hours"}, r"memory='3 hours'"),
     "memory of one row for two sides": ({"memory": 1, "shards": 1}, r"memory=1"),
-    "less memory than shards": ({"memory": 7, "shards": 8}, r"memory=7.*shards=8"),
-    "memory for less than a row a side of the last shard": (
-        {"memory": 9, "shards": 8},
-        r"shards=8.*memory=1: each side",
-    ),
     "memory for no statistics": ({"memory": "9KB"}, r"memory=9000B: statistics"),
     "memory for no statistics in each shard": (
         {"memory": "90KB", "shards": 8},

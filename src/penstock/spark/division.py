@@ -26,6 +26,7 @@ _EVEN = 0.02  # of a budget, divided evenly: no shard is left without, should th
 _FEW = 4096  # rows in a window, below which chance in their number matters
 _FAR = 2**62  # from any event time
 _LEAST_SHARE = 1e-6
+_LEAST_PLACES = 16  # for each shard: of fewer rows no forecast says where they will be
 _TEXT_BYTES = 32.0
 
 
@@ -139,10 +140,10 @@ class Division:
         ]
 
     def part_of(self, shard: int, census: Sequence[Census], at: int) -> Part | None:
-        """Return a shard's part from slice `at` on; None while nothing is known."""
+        """Return a shard's part from slice `at` on; None where rows are too few to tell."""
         past = [between(one, at - SLICES, at) for one in census]
         live = np.array([one.counts.sum(axis=0) for one in past], float)
-        if live.sum() == 0:
+        if live.sum() == 0 or self._room(live) < _LEAST_PLACES * self._spec.shards:
             return None
         worth = self._worth(past, [between(one, at - 2 * SLICES, at) for one in census])
         kept = self._kept(past, worth, live)
@@ -173,6 +174,10 @@ class Division:
                     np.add.at(last, (of_stream[at], shards[at]), weight[at])
             if not last.any():  # of rare keys the sample knows too little; the counts are exact
                 last[streams] = np.maximum(live[streams] - best[streams], 0.0)
+            if places >= here:  # there is room for more: where rows have come and where they may
+                best[streams] = live[streams]
+                often = live[streams].sum(axis=1, keepdims=True) / live.shape[1] + 1.0
+                last[streams] = live[streams] + often
             left_over = max(places - best.sum(), 0.0)
             kept += best + (left_over * last / last.sum() if last.any() else 0.0)
         return kept

@@ -97,8 +97,8 @@ def join(
     suffixes
         What is added to column names that both sides have.
     shards
-        Into how many parts of the key space the work is cut; it must not change over the life of a
-        checkpoint.
+        Into how many parts of the key space the work is cut at most: a budget of few rows is not
+        cut into parts of fewer than 128.  It must not change over the life of a checkpoint.
     seed
         Seed of all chance.
 

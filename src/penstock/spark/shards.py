@@ -17,7 +17,8 @@ from penstock.query import JoinQuery
 
 DEFAULT = 8  # the same everywhere, since a state cannot change its shards
 _MOST = 4096
-# What a budget should have for each shard: dividing less costs more than it brings.
+# What a budget should have for each shard.  Fewer rows than that are held well by one shard only:
+# in each of many, chance alone would now leave places empty and now shed what another had room for.
 _LEAST_ROWS, _LEAST_BYTES = 128, 1 << 20
 _WORD = 0xFFFFFFFF
 _SEED = 42  # of Spark's `hash`
@@ -45,14 +46,20 @@ def checked(shards: int | None, query: JoinQuery) -> int:
             f"shards={shards}: the last rows of a stream are those of all its keys, so a join with "
             "rows= cannot be cut into shards; leave shards out."
         )
-    return shards
+    return _enough(query, shards) if _in_rows(query) else shards
+
+
+def _in_rows(query: JoinQuery) -> bool:
+    return query.memory is not None and query.memory.unit == "rows"
 
 
 def _usual(query: JoinQuery) -> int:
-    if query.counted:
-        return 1
+    return 1 if query.counted else _enough(query, DEFAULT)
+
+
+def _enough(query: JoinQuery, shards: int) -> int:
+    """Return so many shards, or fewer where each would have too little of the budget."""
     least = {"rows": _LEAST_ROWS, "bytes": _LEAST_BYTES}
-    shards = DEFAULT
     while (
         shards > 1
         and query.memory is not None
