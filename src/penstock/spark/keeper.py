@@ -134,3 +134,4 @@ class Keeper:
         self._shelf.put(park(memory.state), token)
         left, right = (one.to_bytes() for one in memory.census)
         self._head.update((json.dumps(facts), left, right, saved.parts[CHANGING]))
+        del self._shelf  # an idle process must not hold on to memory that the next one lets go
