@@ -36,8 +36,11 @@ def spec_of(sides, on, time, within, memory, *, policy, shards, split="half"):
     return Spec(query, schemas, by_name(policy), None, None, 0, shards, (0, 0))
 
 
-def run(sides, spec, cuts):
-    """Join the sides in so many batches; the matches, and the most rows held after a batch."""
+def run(sides, spec, cuts, divided=None):
+    """Join the sides in so many batches; the matches, and the most rows held after a batch.
+
+    What each shard was given, and from which slice on, is added to `divided`.
+    """
     division = Division(spec)
     nothing = (empty(spec.shards), empty(spec.shards))
     memory = [
@@ -58,6 +61,8 @@ def run(sides, spec, cuts):
             before, batch = memory[shard], batch_of(spec, iter([frame]))
             after = before.with_news(batch)
             pieces = division.pieces(shard, batch, after.census, before.slice)
+            if divided is not None:
+                divided += [(shard, piece.slice, piece.part) for piece in pieces if piece.part]
             marks = spec.marks(before.newest), spec.marks(after.newest)
             joining = Joining(before.state, pieces, marks)
             for _ in joining:
@@ -87,10 +92,18 @@ def test_a_budget_of_few_rows_is_not_cut_into_many_parts(memory, shards):
     assert checked(8, query) == shards
 
 
-def test_how_batches_are_cut_does_not_change_what_is_kept():
-    sides = [zipf(2000, 50, 3), zipf(2000, 50, 4)]
-    spec = spec_of(sides, "key", "time", "300 ms", 150, policy="match-probability", shards=4)
-    assert run(sides, spec, 1)[0] == run(sides, spec, 3)[0] == run(sides, spec, 7)[0]
+@pytest.mark.parametrize(
+    ("rows", "within"), [(2000, "300 ms"), (6000, "2500 ms")], ids=["few rows", "many rows"]
+)
+def test_how_batches_are_cut_does_not_change_what_is_kept(rows, within):
+    sides = [zipf(rows, 50, 3), zipf(rows, 50, 4)]
+    spec = spec_of(sides, "key", "time", within, 150, policy="match-probability", shards=4)
+    once = []
+    matches, _ = run(sides, spec, 1, once)
+    for cuts in (3, 7):
+        in_parts = []
+        assert run(sides, spec, cuts, in_parts)[0] == matches
+        assert sorted(in_parts, key=str) == sorted(once, key=str)
 
 
 def test_the_census_of_parts_is_that_of_the_whole():

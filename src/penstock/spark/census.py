@@ -104,6 +104,15 @@ def between(census: Census, first: int, end: int) -> Census:
     )
 
 
+def rows_between(
+    census: Census, first: NDArray[np.int64], end: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return how many rows came in the slices from each `first` on and before each `end`."""
+    until = np.concatenate([[0], np.cumsum(census.counts.sum(axis=1))])
+    low, high = (np.searchsorted(census.slices, edge) for edge in (first, end))
+    return np.asarray(until[high] - until[low], np.int64)
+
+
 def _thinned(census: Census) -> Census:
     """Keep the rows with the lowest lots of each slice."""
     order = np.lexsort((census.hashes, census.lots, census.sampled_slice))

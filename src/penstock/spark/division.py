@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from penstock.engine.sequence import ticks
 from penstock.query import Budget
 from penstock.spark.cells import SLICES, Batch, slice_length
-from penstock.spark.census import Census, between
+from penstock.spark.census import Census, between, rows_between
 from penstock.spark.shards import shard_of
 from penstock.spark.spec import Spec
 
@@ -101,7 +101,7 @@ class Division:
         at = int(known[0]) if at is None else at
         newest = max((time for time in batch.newest if time is not None), default=-_FAR)
         coming = known[(known > at) & (known <= newest // self.length)]
-        edges = [at, *self._edges(coming, census)]
+        edges = [at, *_edges(at, coming, census)]
         begins = [slice * self.length for slice in edges]
         parts = [None, *(self.part_of(shard, census, slice) for slice in edges[1:])]
         cut = [self._cut(stream, table, edges[1:]) for stream, table in enumerate(tables)]
@@ -111,15 +111,6 @@ class Division:
                 zip(edges, begins, [*begins[1:], None], parts, strict=True)
             )
         ]
-
-    def _edges(self, slices: NDArray[np.int64], census: Sequence[Census]) -> list[int]:
-        """Return the slices at which to divide anew: all of them only while rows are few."""
-        counts = [
-            sum(int(between(one, at - SLICES, at).counts.sum()) for one in census) for at in slices
-        ]
-        turns = slices // (SLICES // 4)
-        begins = np.diff(turns, prepend=turns[:1] - 1) > 0
-        return [int(at) for at in slices[begins | (np.array(counts, int) <= _FEW)]]
 
     def _cut(self, stream: int, table: pa.Table | None, edges: list[int]) -> list[pa.Table | None]:
         """Cut one side's rows at slices; rows without a time come first."""
@@ -247,6 +238,17 @@ class Division:
             down[most[: budgets[pool] - int(down.sum())]] += 1
             places[pool] = int(down[shard])
         return places[0], places[1]
+
+
+def _edges(at: int, slices: NDArray[np.int64], census: Sequence[Census]) -> list[int]:
+    """Return the slices after `at` at which to divide anew: all of them only while rows are few.
+
+    Else it is the first of each quarter of a window, however many batches that comes in.
+    """
+    quarters = slices // (SLICES // 4)
+    begins = np.diff(quarters, prepend=at // (SLICES // 4)) > 0
+    counts = sum(rows_between(one, slices - SLICES, slices) for one in census)
+    return [int(slice) for slice in slices[begins | (counts <= _FEW)]]
 
 
 def _weights(census: Census) -> NDArray[np.float64]:
