@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from penstock.compiled import compiled, fingerprint_of
-from penstock.engine.saved import fingerprint
 from penstock.errors import InvalidQuery
 from penstock.policies.base import Policy
 from running import plan_of, query_of
@@ -71,7 +70,7 @@ def test_functions_differ_by_every_number_of_a_table_they_read():
 def test_plans_of_two_rules_of_one_name_do_not_share_states():
     query = query_of((5, 5), memory=4)
     one, other = (plan_of(query, made_of(ranks_by(sign))) for sign in (1.0, -1.0))
-    assert fingerprint(one) != fingerprint(other)
+    assert one.fingerprint != other.fingerprint
 
 
 def test_a_rank_that_cannot_be_compiled_is_refused():

@@ -1,8 +1,10 @@
 """What a join has decided before its first row: types, policy, shape of the state, terms."""
 
+import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -30,7 +32,7 @@ from penstock.arrivals.expectation import (
     LearnedAges,
     Retained,
 )
-from penstock.compiled import pointer
+from penstock.compiled import fingerprint_of, pointer
 from penstock.engine.checks import SIDES, check
 from penstock.engine.keys import Keys
 from penstock.engine.sizes import sizes_of
@@ -211,6 +213,24 @@ class Plan:
             ghosts=self.side.ghosts,
             valued=self.query.valued,
         )
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What identifies a plan: two plans with the same one continue each other's states."""
+        digest = hashlib.blake2b(digest_size=16)
+        known, policy = self.expectation, self.policy
+        schemas = [str(schema.remove_metadata()) for schema in self.schemas]
+        described = type(known).__name__ if isinstance(known, Known) else known
+        rules = [fingerprint_of(rule) for rule in (policy.rank, policy.reward)]
+        stated = (
+            *(self.query, schemas, policy, rules, described),
+            *(self.age_source, self.seed, self.side),
+        )
+        digest.update(repr(stated).encode())
+        if isinstance(known, Known):
+            for array in (*known.hashes, *known.counts):
+                digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
 
     @property
     def windows(self) -> list[int]:

@@ -13,7 +13,6 @@ after the other (a checkpoint, a state store) writes only the parts that are not
 Indexes and eviction orders are not saved.  They are made anew from the rows.
 """
 
-import hashlib
 import json
 import zlib
 from collections.abc import Collection, Mapping
@@ -26,8 +25,6 @@ from numpy.typing import NDArray
 
 from penstock.arrivals.ages import Ages
 from penstock.arrivals.counting import Counting
-from penstock.arrivals.expectation import Known
-from penstock.compiled import fingerprint_of
 from penstock.engine import refill as rows
 from penstock.engine.narrow import narrowed, widened
 from penstock.engine.plan import Plan
@@ -111,7 +108,7 @@ def save(state: State, *, written: Collection[str] = ()) -> Saved:
     fresh = {name: blob for name, blob in parts.items() if name not in written}
     facts = {
         "version": VERSION,
-        "plan": fingerprint(state.plan),
+        "plan": state.plan.fingerprint,
         "matched": state.matched,
         "value": state.value.hex(),
         "parts": list(parts),
@@ -151,7 +148,7 @@ def restore(plan: Plan, parts: Mapping[str, bytes]) -> State:
             f"version={facts['version']}: this state was saved by another version of Penstock, "
             f"which reads version {VERSION}; finish the join with the version it began with."
         )
-    if facts["plan"] != fingerprint(plan):
+    if facts["plan"] != plan.fingerprint:
         raise UnreadableState(
             "plan: this state belongs to another query, budget, schema, policy or seed; restore it "
             "with the one it was saved with, or start a new join."
@@ -168,24 +165,6 @@ def restore(plan: Plan, parts: Mapping[str, bytes]) -> State:
         setattr(state, name, tables)
     _lay_out_rows(state, _rows_of(state, parts, changing, facts["parts"]), changing)
     return state
-
-
-def fingerprint(plan: Plan) -> str:
-    """Return what identifies a plan: two plans with the same one continue each other's states."""
-    digest = hashlib.blake2b(digest_size=16)
-    known = plan.expectation
-    schemas = [str(schema.remove_metadata()) for schema in plan.schemas]
-    described = type(known).__name__ if isinstance(known, Known) else known
-    rules = [fingerprint_of(rule) for rule in (plan.policy.rank, plan.policy.reward)]
-    stated = (
-        *(plan.query, schemas, plan.policy, rules, described),
-        *(plan.age_source, plan.seed, plan.side),
-    )
-    digest.update(repr(stated).encode())
-    if isinstance(known, Known):
-        for array in (*known.hashes, *known.counts):
-            digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()
 
 
 def _held_slots(state: State) -> NDArray[np.int64]:

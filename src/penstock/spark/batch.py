@@ -69,7 +69,7 @@ def _tagged(frame: DataFrame, spec: Spec, stream: int) -> DataFrame:
     """Return the rows of one side with their place in the sequence, beside room for the other's."""
     tags = cast(StructType, StructType.fromDDL(_DDL))
     given = [StructField(field.name, field.dataType) for field in frame.schema.fields]
-    rows = frame.mapInArrow(tagger(spec, stream), StructType([*tags.fields, *given]))
+    rows = frame.mapInArrow(tagger(spec.bare, stream), StructType([*tags.fields, *given]))
     columns: list[Column] = [F.col(field.name) for field in tags]
     for side, names in enumerate(schema.names for schema in spec.schemas):
         for at, name in enumerate(names):
@@ -92,7 +92,7 @@ def tagger(spec: Spec, stream: int) -> Callable[[Batches], Batches]:
 
 def tagged(spec: Spec, stream: int, part: int, batches: Batches) -> Batches:
     """Say where in the sequence rows come; the census of them all comes last."""
-    keys, time, length = spec.plan(0).keys, spec.query.time[stream], slice_length(spec)
+    keys, time, length = spec.keys, spec.query.time[stream], slice_length(spec)
     labels = np.array([label_of(shard) for shard in range(spec.shards)], np.int32)
     census, number, schema = empty(spec.shards), 0, None
     for batch in batches:

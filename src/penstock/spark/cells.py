@@ -95,7 +95,7 @@ def packer(spec: Spec, stream: int) -> Callable[[Batches], Batches]:
 
 def packed(spec: Spec, stream: int, part: int, batches: Batches) -> Batches:
     """Pack rows, and say at the end how far the stream has come."""
-    keys, length = spec.plan(0).keys, slice_length(spec)
+    keys, length = spec.keys, slice_length(spec)
     census = empty(spec.shards)
     schema, on = spec.schemas[stream], [pair[stream] for pair in spec.query.on]
     time = spec.query.time[stream]

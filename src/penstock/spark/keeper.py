@@ -13,7 +13,7 @@ from typing import Any
 
 from penstock.engine.parked import park, unpark
 from penstock.engine.plan import Plan
-from penstock.engine.saved import CHANGING, fingerprint, restore, save
+from penstock.engine.saved import CHANGING, restore, save
 from penstock.engine.state import State, start
 from penstock.errors import UnreadableState
 from penstock.kernels.pages import provided_by
@@ -99,7 +99,7 @@ class Keeper:
         return self._shelf.map(size)
 
     def _from_shelf(self, plan: Plan, facts: dict[str, Any]) -> State | None:
-        if facts["plan"] != fingerprint(plan):
+        if facts["plan"] != plan.fingerprint:
             return None  # the store will say so
         self._shelf = Shelf.of(self._shard, facts["shelf"])
         parked = self._shelf.take(facts["token"])
@@ -126,7 +126,7 @@ class Keeper:
             "slice": memory.slice,
             "parts": names,
             "shards": len(memory.census[0].counts.T),
-            "plan": fingerprint(memory.state.plan),
+            "plan": memory.state.plan.fingerprint,
             "shard": self._shard,
             "shelf": self._shelf.name,
             "token": token,

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from penstock.arrivals.expectation import AgeSource, Expectation
 from penstock.engine.joined import output_schema
+from penstock.engine.keys import Keys
 from penstock.engine.plan import Plan
 from penstock.errors import InfeasibleBudget
 from penstock.policies.base import Policy
@@ -52,6 +53,16 @@ class Spec:
             ages=self.ages,
             seed=(self.seed + shard * _SPREAD) % _SEEDS if shard else self.seed,
         )
+
+    @property
+    def keys(self) -> Keys:
+        """How keys are read and hashed."""
+        return Keys.of(self.query.on, *self.schemas)
+
+    @property
+    def bare(self) -> "Spec":
+        """The join without what was learned, which only those need who plan it."""
+        return replace(self, expectation=None, ages=None)
 
     def marks(self, newest: Sequence[int | None]) -> list[int]:
         """Return each side's watermark, when its newest row is known."""

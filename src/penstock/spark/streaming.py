@@ -24,7 +24,7 @@ def joined(wanted: "Wanted") -> DataFrame:
     """Lay the join out on Spark."""
     spec = wanted.spec
     left, right = (
-        frame.mapInArrow(packer(spec, stream), PACKED)
+        frame.mapInArrow(packer(spec.bare, stream), PACKED)
         for stream, frame in enumerate((wanted.left, wanted.right))
     )
     _use_rocksdb(wanted.left)
